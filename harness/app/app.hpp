@@ -1,0 +1,34 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace ccp::app {
+
+/// Exit codes; scripts rely on them.
+enum ExitCode : int {
+  done = 0,
+  bad_input = 1,
+  usage = 2,
+  target_not_reached = 3,
+  run_crashed = 4,
+};
+
+/// What all commands share.
+struct Context {
+  std::string program;       ///< path of this program, to start runs with
+  std::string command_line;  ///< as typed
+  int exit_code = done;
+};
+
+// Each adds one subcommand with its options; the subcommand's callback does the work and sets
+// `exit_code`. Input errors are thrown.
+void add_list(CLI::App& app, Context& context);
+void add_generate(CLI::App& app, Context& context);
+void add_import(CLI::App& app, Context& context);
+void add_info(CLI::App& app, Context& context);
+void add_check(CLI::App& app, Context& context);
+void add_solve(CLI::App& app, Context& context);
+void add_run(CLI::App& app, Context& context);
+
+}  // namespace ccp::app

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "harness/app/app.hpp"
+#include "harness/app/terminal.hpp"
+#include "problems/hdf5_file.hpp"
+#include "problems/import_kleinert.hpp"
+#include "problems/problem_file.hpp"
+
+namespace ccp::app {
+
+void add_import(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("import", "Make a problem file from somebody else's format");
+  command->require_subcommand(1);
+  auto* kleinert = command->add_subcommand(
+      "kleinert", "Particle state of Kleinert's nonsmooth granular benchmarks (ASCII .vtu)");
+  struct Arguments {
+    std::string input, output, name;
+    std::size_t contacts = 0;
+    SphereModel model;
+    double gravity = 10;
+    bool force = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  auto* a = arguments.get();
+  kleinert->add_option("file", a->input, "The .vtu file")->required();
+  kleinert->add_option("-o,--output", a->output, "Problem file to write")->required();
+  kleinert->add_option("--name", a->name, "Name of the instance (default: the file's)");
+  kleinert->add_option("--contacts", a->contacts,
+                       "Number of contacts, nearest candidates first (default: the papers' for 2048, "
+                       "5040 and 10192 particles, else all pairs within 0.666 mean radii)");
+  kleinert->add_option("--mu", a->model.mu, "Friction coefficient")->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  kleinert->add_option("--dt", a->model.dt, "Time step, s")->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  kleinert->add_option("--gravity", a->gravity, "Along -z, m/s^2")->capture_default_str();
+  kleinert->add_option("--young", a->model.young, "Young's modulus, Pa (0: store no stiffness)")
+      ->check(CLI::NonNegativeNumber)->capture_default_str();
+  kleinert->add_option("--poisson", a->model.poisson, "Poisson's ratio")
+      ->check(CLI::Range(0.0, 0.5))->capture_default_str();
+  kleinert->add_flag("--force", a->force, "Overwrite the output");
+  kleinert->callback([arguments, &context] {
+    auto& a = *arguments;
+    check_output_path(a.output, a.force);
+    a.model.gravity = {0, 0, -a.gravity};
+    ContactProblem problem = import_kleinert(a.input, a.contacts, a.model);
+    if (!a.name.empty()) problem.name = a.name;
+    problem.source.generator = context.command_line;
+    write_problem(a.output, problem, a.force);
+    fmt::print("{}: {} contacts between {} bodies\n", a.output,
+               grouped(static_cast<long>(problem.contacts())),
+               grouped(static_cast<long>(problem.bodies())));
+  });
+}
+
+}  // namespace ccp::app

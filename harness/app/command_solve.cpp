@@ -1,0 +1,214 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/app/app.hpp"
+#include "harness/app/terminal.hpp"
+#include "harness/result_file.hpp"
+#include "harness/run.hpp"
+#include "problems/catalogue.hpp"
+#include "problems/error.hpp"
+#include "problems/hdf5_file.hpp"
+
+namespace ccp::app {
+namespace {
+
+struct Arguments {
+  std::string problem, solver, stop = "residual=1e-6", targets, output;
+  double time_limit = 60;
+  long max_outer = 0;
+  int threads = 1;
+  bool json = false, force = false, quiet = false, keep_gamma = false, bare = false;
+  std::string study, key, label;
+  int repetition = 1;
+};
+
+nlohmann::ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+void print_json(const RunResult& result) {
+  nlohmann::ordered_json out;
+  out["instance"] = result.instance;
+  out["hash"] = result.instance_hash;
+  out["contacts"] = result.contacts;
+  out["bodies"] = result.bodies;
+  out["solver"] = result.solver;
+  out["options"] = nlohmann::ordered_json::object();
+  for (const auto& option : result.options) out["options"][option.name] = option.value;
+  out["status"] = result.status;
+  out["message"] = result.info.message;
+  out["stop_reached"] = result.stop_reached;
+  out["time"] = result.time;
+  out["setup_time"] = result.setup_time;
+  out["problem_time"] = result.problem_time;
+  out["memory_per_contact"] = result.memory_per_contact;
+  out["outer"] = result.info.counters.outer;
+  out["krylov"] = result.info.counters.krylov;
+  out["applies"] = result.info.counters.operator_applies;
+  out["own_residual"] = number_or_null(result.info.own_residual);
+  out["measures"] = nlohmann::ordered_json::object();
+  out["targets"] = nlohmann::ordered_json::array();
+  out["best"] = nlohmann::ordered_json::object();
+  for (std::size_t m = 0; m < measure_count; ++m) {
+    out["measures"][measure_names()[m]] = number_or_null(result.final_measures.values()[m]);
+    out["best"][measure_names()[m]] = number_or_null(result.best.values()[m]);
+  }
+  for (const TargetRecord& record : result.targets) {
+    nlohmann::ordered_json row = {{"measure", name_of(record.target.measure)},
+                                  {"value", record.target.value},
+                                  {"time", nullptr},
+                                  {"outer", nullptr},
+                                  {"krylov", nullptr},
+                                  {"applies", nullptr}};
+    if (record.reached) {
+      row["time"] = record.reached->time;
+      row["outer"] = record.reached->counters.outer;
+      row["krylov"] = record.reached->counters.krylov;
+      row["applies"] = record.reached->counters.operator_applies;
+    }
+    out["targets"].push_back(row);
+  }
+  if (result.bare_time > 0) {
+    out["bare_time"] = result.bare_time;
+    out["bare_difference"] = result.bare_difference;
+  }
+  out["threads"] = result.provenance.threads;
+  out["backend"] = result.provenance.backend;
+  out["commit"] = result.provenance.commit;
+  fmt::print("{}\n", out.dump(2));
+}
+
+void print_table(const RunResult& result, const Arguments& arguments) {
+  const auto row = [](const char* name, const std::string& value) {
+    fmt::print("{:<10} {}\n", name, value);
+  };
+  row("problem", fmt::format("{}: {} contacts, {} bodies", result.instance, grouped(result.contacts),
+                             grouped(result.bodies)));
+  row("solver", fmt::format("{} ({}, {} thread{})", result.solver, result.provenance.backend,
+                            result.provenance.threads, result.provenance.threads == 1 ? "" : "s"));
+  row("status", result.status +
+                    (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
+  row("stop", fmt::format("{}: {}", arguments.stop, result.stop_reached ? "reached" : "NOT reached"));
+  row("time", fmt::format("{} solving, {} setup, {} problem to device", duration(result.time),
+                          duration(result.setup_time), duration(result.problem_time)));
+  if (result.bare_time > 0) {
+    row("bare run", fmt::format("{} ({:+.1f} % against the observed one), gamma differs by {:.1e}",
+                                duration(result.bare_time),
+                                100 * (result.bare_time / result.time - 1), result.bare_difference));
+  }
+  const Counters& counters = result.info.counters;
+  row("work", fmt::format("{} outer iterations, {} Krylov, {} products with N", grouped(counters.outer),
+                          grouped(counters.krylov), grouped(counters.operator_applies)));
+  row("memory", fmt::format("{:.0f} bytes per contact", result.memory_per_contact));
+  row("claim", fmt::format("{} by the solver's own measure, {}", scientific(result.info.own_residual),
+                           result.info.own_residual_name));
+  fmt::print("\n{:<20} {:>10} {:>10}\n", "referee", "final", "best");
+  for (const Measure m : {Measure::residual, Measure::dual, Measure::primal, Measure::complementarity,
+                          Measure::error, Measure::cost, Measure::feas, Measure::natural_map,
+                          Measure::velocity}) {
+    if (m == Measure::velocity && std::isnan(result.final_measures[m])) continue;
+    fmt::print("{:<20} {:>10} {:>10}\n", name_of(m), scientific(result.final_measures[m]),
+               scientific(result.best[m]));
+  }
+  if (result.targets.empty()) return;
+  fmt::print("\n{:<20} {:>10} {:>10} {:>10}\n", "target", "time", "outer", "Krylov");
+  for (const TargetRecord& record : result.targets) {
+    if (record.reached) {
+      fmt::print("{:<20} {:>10} {:>10} {:>10}\n", record.target.text(), duration(record.reached->time),
+                 grouped(record.reached->counters.outer), grouped(record.reached->counters.krylov));
+    } else {
+      fmt::print("{:<20} {:>10}\n", record.target.text(), "-");
+    }
+  }
+}
+
+std::string one_line(const RunResult& result, const std::string& label) {
+  return fmt::format("{}  {} residual {} error {} in {}, {} outer{}", label,
+                     result.stop_reached ? "reached:" : result.status + ":",
+                     scientific(result.final_measures[Measure::residual]),
+                     scientific(result.final_measures[Measure::error]), duration(result.time),
+                     grouped(result.info.counters.outer),
+                     result.info.counters.krylov > 0
+                         ? fmt::format(", {} Krylov", grouped(result.info.counters.krylov))
+                         : "");
+}
+
+void solve(const Arguments& arguments, Context& context) {
+  RunRequest request;
+  request.problem_file = resolve_problem(arguments.problem);
+  request.solver = SolverSpec::parse(arguments.solver);
+  request.recorder.stop = parse_target(arguments.stop, "--stop");
+  request.recorder.targets = parse_targets(arguments.targets, "--targets");
+  request.recorder.time_limit = arguments.time_limit;
+  if (arguments.max_outer > 0) request.recorder.iteration_limit = arguments.max_outer;
+  request.threads = arguments.threads;
+  request.keep_gamma = arguments.keep_gamma;
+  request.bare_check = arguments.bare;
+  request.study = arguments.study;
+  request.repetition = arguments.repetition;
+  if (!arguments.output.empty()) check_output_path(arguments.output, arguments.force);
+  if (backend_name() == "Serial" && arguments.threads != 1) {
+    throw InputError("--threads", "", "1: this build runs on Kokkos Serial",
+                     std::to_string(arguments.threads));
+  }
+
+  const KokkosSession kokkos(arguments.threads);
+  const std::string label =
+      arguments.label.empty() ? arguments.problem + " x " + arguments.solver : arguments.label;
+  ProgressLine progress(!arguments.quiet && !arguments.json);
+  const RunResult result = run(request, context.command_line, [&](const Sample& sample) {
+    progress.show(fmt::format("{}  {} {}  {:.1f}/{:g} s  {} outer", label,
+                              name_of(request.recorder.stop->measure),
+                              scientific(sample.measures[request.recorder.stop->measure]),
+                              sample.time, arguments.time_limit, grouped(sample.counters.outer)));
+  });
+  progress.clear();
+  if (!arguments.output.empty()) {
+    write_result(arguments.output, request, result, arguments.key, arguments.force);
+  }
+  if (arguments.json) {
+    print_json(result);
+  } else if (!arguments.label.empty()) {
+    if (!arguments.quiet) fmt::print("{}\n", one_line(result, label));
+  } else if (!arguments.quiet) {
+    print_table(result, arguments);
+  }
+  context.exit_code = result.stop_reached ? done : target_not_reached;
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("solve", "Solve one problem with one solver and measure it");
+  auto arguments = std::make_shared<Arguments>();
+  auto* a = arguments.get();
+  command->add_option("problem", a->problem, "Problem file or catalogue name")->required();
+  command->add_option("-s,--solver", a->solver,
+                      "ID[option=value,...], see `ccpbench list solvers`")->required();
+  command->add_option("--stop", a->stop, "End when the referee measures MEASURE=VALUE")
+      ->capture_default_str();
+  command->add_option("--targets", a->targets, "Record when each MEASURE=VALUE,... is first reached");
+  command->add_option("--time-limit", a->time_limit, "Seconds of solving")
+      ->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--max-outer", a->max_outer, "Limit of outer iterations")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--threads", a->threads, "Threads of the OpenMP back end")
+      ->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("-o,--output", a->output, "Result file to write");
+  command->add_flag("--keep-gamma", a->keep_gamma, "Store the impulses in the result file");
+  command->add_flag("--bare", a->bare, "Solve again unobserved and report the difference");
+  command->add_flag("--force", a->force, "Overwrite the output");
+  command->add_flag("--json", a->json, "Print one JSON object");
+  command->add_flag("--quiet", a->quiet, "Print nothing");
+  // Set by `ccpbench run` for the processes it starts.
+  command->add_option("--study", a->study)->group("");
+  command->add_option("--repetition", a->repetition)->group("");
+  command->add_option("--key", a->key)->group("");
+  command->add_option("--label", a->label)->group("");
+  command->callback([arguments, &context] { solve(*arguments, context); });
+}
+
+}  // namespace ccp::app

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace ccp::app {
+
+/// One line on the terminal that rewrites itself; silent where standard error is no terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool enabled);
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  /// Shows the text, at most ten times a second.
+  void show(const std::string& text);
+  void clear();
+
+ private:
+  bool enabled_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+/// "8,378"
+std::string grouped(long number);
+/// Three significant digits with a unit that suits: "1.23 ms", "4.56 s", "3.1 min".
+std::string duration(double seconds);
+/// "3.1e-05", or "-" for NaN.
+std::string scientific(double value);
+
+}  // namespace ccp::app

@@ -1,0 +1,50 @@
+#include "harness/measures.hpp"
+
+#include <algorithm>
+
+#include "problems/error.hpp"
+#include "solvers/core/options.hpp"
+
+namespace ccp {
+
+const std::array<std::string, measure_count>& measure_names() {
+  static const std::array<std::string, measure_count> names = {
+      "cost",         "feas",        "error",         "dual",
+      "primal",       "complementarity", "residual",  "natural_map",
+      "velocity",     "energy",      "objective_gap", "merit",
+      "coulomb_residual", "coulomb_natural_map", "coulomb_merit"};
+  return names;
+}
+
+std::string Target::text() const { return name_of(measure) + "=" + number_text(value); }
+
+Target parse_target(const std::string& text, const std::string& where) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    throw InputError(where, "", "MEASURE=VALUE, e.g. residual=1e-6", "'" + text + "'");
+  }
+  const std::string name = text.substr(0, equals), number = text.substr(equals + 1);
+  const auto& names = measure_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw InputError(where + ": unknown measure '" + name + "'" + did_you_mean(name, names));
+  }
+  Target target;
+  target.measure = static_cast<Measure>(found - names.begin());
+  if (!parse_number(number, target.value) || !(target.value > 0)) {
+    throw InputError(where, name, "a number > 0", "'" + number + "'");
+  }
+  return target;
+}
+
+std::vector<Target> parse_targets(const std::string& text, const std::string& where) {
+  std::vector<Target> targets;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    targets.push_back(parse_target(text.substr(begin, end - begin), where));
+    begin = end + 1;
+  }
+  return targets;
+}
+
+}  // namespace ccp

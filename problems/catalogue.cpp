@@ -1,0 +1,65 @@
+#include "problems/catalogue.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "problems/error.hpp"
+
+namespace ccp {
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path data_folder() {
+  const char* configured = std::getenv("CCPBENCH_DATA_DIR");
+  return configured && *configured ? fs::path(configured)
+                                   : fs::path(CCP_SOURCE_DIR) / "problems" / "data";
+}
+
+}  // namespace
+
+std::vector<CatalogueEntry> catalogue() {
+  const fs::path manifest = data_folder() / "manifest.json";
+  std::ifstream stream(manifest);
+  if (!stream) {
+    throw InputError(manifest.string(), "", "the catalogue of frozen problems",
+                     "no readable file (CCPBENCH_DATA_DIR says where it is)");
+  }
+  std::vector<CatalogueEntry> entries;
+  try {
+    for (const auto& item : nlohmann::json::parse(stream).at("problems")) {
+      entries.push_back({item.at("name"), (data_folder() / item.at("file")).string(),
+                         item.at("sha256"), item.at("command"), item.at("summary")});
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(manifest.string(), "", "a manifest as scripts/freeze-problems writes it",
+                     error.what());
+  }
+  return entries;
+}
+
+std::string resolve_problem(const std::string& name_or_path, const std::string& folder) {
+  const fs::path path(name_or_path);
+  if (path.is_relative() && !folder.empty() && fs::exists(fs::path(folder) / path)) {
+    return (fs::path(folder) / path).string();
+  }
+  if (fs::exists(path)) return name_or_path;
+  const bool looks_like_a_name =
+      !path.has_parent_path() && path.extension() != ".h5" && !name_or_path.empty();
+  if (!looks_like_a_name) {
+    throw InputError(name_or_path, "", "a problem file or a name of `ccpbench list problems`",
+                     "no such file");
+  }
+  std::vector<std::string> names;
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (entry.name == name_or_path) return entry.file;
+    names.push_back(entry.name);
+  }
+  throw InputError("unknown problem '" + name_or_path +
+                   "': expected a file or a name of `ccpbench list problems`" +
+                   did_you_mean(name_or_path, names));
+}
+
+}  // namespace ccp

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "problems/contact_problem.hpp"
+
+namespace ccp {
+
+/// Spheres above an immovable ground plane z = 0; flat arrays, SI units.
+struct Spheres {
+  std::vector<double> position;  ///< [m][3] m
+  std::vector<double> velocity;  ///< [m][3] m/s
+  std::vector<double> radius;    ///< [m] m
+  std::vector<double> mass;      ///< [m] kg
+  std::size_t count() const { return radius.size(); }
+};
+
+/// A pair of bodies that may touch within the step.
+struct Candidate {
+  std::int32_t a, b;  ///< bodies, a < b; the ground is a = -1
+  double gap;         ///< m, signed distance of the surfaces
+};
+
+/// All sphere-sphere and sphere-ground pairs with a gap below `cutoff`, ordered by (a, b).
+std::vector<Candidate> find_candidates(const Spheres& spheres, double cutoff);
+
+/// The `count` candidates of smallest gap (ties by body numbers), ordered by (a, b).
+/// @throws InputError if there are fewer pairs than that in reach (gaps up to twice the largest radius)
+std::vector<Candidate> nearest_candidates(const Spheres& spheres, std::size_t count);
+
+/// Puts the spheres in the order of a Morton curve through their centres: neighbours in space become
+/// neighbours in memory.
+void sort_spatially(Spheres& spheres);
+
+/// What turns spheres and candidates into a problem.
+struct SphereModel {
+  double mu = 0.4;
+  double dt = 0.01;               ///< s
+  std::array<double, 3> gravity{0, 0, -10};  ///< m/s^2
+  double young = 50e9;            ///< Pa; 0 = no stiffnesses stored
+  double poisson = 0.3;           ///< for the ratio of normal to tangential stiffness
+};
+
+/// Tangent directions for a unit normal, written to frame[3..8] (frame[0..2] is the normal):
+/// a right-handed orthonormal frame n, t1, t2.
+void complete_frame(double* frame);
+
+/// The bodies form of non-rotating spheres: frames and gaps from the positions and
+/// r = D^T (v + dt g) + (gap / dt, 0, 0) (seed 001 eq. 10). Contact stiffnesses follow seed 001
+/// eq. 33, k_n = pi/4 E (r_A + r_B), with the ground counted as the mirror image of the sphere.
+ContactProblem sphere_problem(const Spheres& spheres, const std::vector<Candidate>& candidates,
+                              const SphereModel& model);
+
+}  // namespace ccp

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ccp {
+
+/// A symmetric matrix of 3x3 blocks in block-compressed-row storage, one block row per contact.
+struct BlockMatrix {
+  std::vector<std::int64_t> row_offsets;  ///< size n + 1
+  std::vector<std::int32_t> columns;      ///< block column indices, ascending within a row
+  std::vector<double> blocks;             ///< size 9 * columns.size(), row-major 3x3 blocks
+  /// Relative asymmetry of what it was made from, max|A - A^T| / max|A|; the matrix itself is
+  /// (A + A^T) / 2.
+  double asymmetry = 0;
+};
+
+/// A solution stored with a problem, and what the referee measured of it.
+struct Reference {
+  std::vector<double> gamma;                   ///< [n][3] N s
+  std::map<std::string, double> measures;      ///< certificate: measure name -> value
+  std::string method;                          ///< how it was obtained, e.g. "by hand"
+};
+
+/// Where a problem came from. `parameters` is a JSON object in text form.
+struct Source {
+  std::string kind;         ///< "generated" or "imported"
+  std::string description;  ///< one line for people
+  std::string generator;    ///< command that makes the file again
+  std::string parameters;   ///< JSON object, "" = none
+  std::string licence;      ///< SPDX identifier
+};
+
+/// One frozen cone complementarity problem, as plain host data.
+///
+///     K_mu  ∋  gamma  ⊥  u = N gamma + r  ∈  K_mu*
+///
+/// with friction cones K_mu = {mu gamma_n >= |gamma_t|} and their duals {u_n >= mu |u_t|}; a contact
+/// with mu = 0 has the half-line gamma_n >= 0, gamma_t = 0. Every triple is ordered (n, t1, t2).
+///
+/// Two forms. `Form::bodies`: N = D^T M^-1 D is given by masses, contact frames and arms, with
+///     u = frame (v_B + w_B x arm_b - v_A - w_A x arm_a).
+/// `Form::assembled`: N itself is given. Units are SI. Arrays are flat, row-major.
+struct ContactProblem {
+  enum class Form { bodies, assembled };
+
+  std::string name;
+  Form form = Form::bodies;
+
+  // Both forms; n = number of contacts.
+  std::vector<double> r;          ///< [n][3] m/s, free contact velocity
+  std::vector<double> mu;         ///< [n] friction coefficients, >= 0
+  std::vector<double> stiffness;  ///< [n][2] N/m, normal and tangential; empty = not known
+
+  // Form::bodies; m = number of bodies.
+  std::vector<double> inverse_mass;           ///< [m] 1/kg, >= 0
+  std::vector<double> inverse_inertia;        ///< [m][3][3] 1/(kg m^2), world frame; empty: no body rotates
+  std::vector<std::int32_t> contact_bodies;   ///< [n][2] bodies A and B; -1 = immovable
+  std::vector<double> frame;                  ///< [n][3][3] rows n, t1, t2; n points from A to B
+  std::vector<double> arm_a, arm_b;           ///< [n][3] m, body centre to contact; empty: no body rotates
+
+  // What the bodies form was made from; empty (or 0) where it is not known.
+  std::vector<double> position;     ///< [m][3] m
+  std::vector<double> orientation;  ///< [m][4] unit quaternion w, x, y, z
+  std::vector<double> radius;       ///< [m] m
+  std::vector<double> velocity;     ///< [m][6] m/s and rad/s, linear then angular
+  std::vector<double> gap;          ///< [n] m, signed distance
+  double dt = 0;                    ///< s, time step
+  std::array<double, 3> gravity{};  ///< m/s^2
+
+  // Form::assembled.
+  BlockMatrix delassus;  ///< N, 1/kg
+
+  std::optional<Reference> reference;
+  Source source;
+
+  std::size_t contacts() const { return mu.size(); }
+  std::size_t bodies() const { return inverse_mass.size(); }
+  bool rotates() const { return !inverse_inertia.empty(); }
+
+  /// Checks every shape, index range, sign, finiteness and frame.
+  /// @param where  named in the error, usually the file
+  /// @throws InputError naming the array, what was expected and what was found
+  void validate(const std::string& where) const;
+
+  /// SHA-256 (hex) over everything that defines the problem or what it was made from, in the order
+  /// and byte order of docs/problem-format.md; name, source and reference do not enter.
+  std::string content_hash() const;
+};
+
+/// A row of `ContactProblem::arrays`: one array of the file with its name and shape.
+struct ArrayField {
+  std::string path;                       ///< dataset in the file, e.g. "/contacts/frame"
+  std::vector<double>* doubles;           ///< exactly one of the three is not null
+  std::vector<std::int32_t>* ints;
+  std::vector<std::int64_t>* longs;
+  std::vector<std::size_t> tail;          ///< extents after the first
+  enum class Rows { contacts, bodies, free } rows;  ///< what the first extent must be
+  bool required;
+};
+
+/// The arrays that make up a problem of its form, in the order in which they are hashed. Reader,
+/// writer, validation and hash all walk this one list.
+std::vector<ArrayField> array_fields(ContactProblem& problem);
+
+}  // namespace ccp

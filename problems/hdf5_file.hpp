@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ccp {
+
+/// A thin owner of one HDF5 file: whole datasets in and out, errors as InputError naming file and
+/// dataset. Supported element types: double, int32, int64 (numbers of other widths are converted by
+/// HDF5 when read) and strings as attributes or 1-D datasets.
+///
+/// A file being written goes to a temporary name beside the target and gets its own name only in
+/// commit(); without commit() nothing is left behind.
+class Hdf5File {
+ public:
+  static Hdf5File open(const std::string& path);
+  /// @param overwrite  false: an existing file is an InputError
+  static Hdf5File create(const std::string& path, bool overwrite);
+  ~Hdf5File();
+  Hdf5File(Hdf5File&& other) noexcept;
+  Hdf5File(const Hdf5File&) = delete;
+  Hdf5File& operator=(const Hdf5File&) = delete;
+  Hdf5File& operator=(Hdf5File&&) = delete;
+
+  const std::string& path() const { return path_; }
+  bool has(const std::string& object) const;
+
+  template <class T>
+  struct Array {
+    std::vector<T> data;
+    std::vector<std::size_t> shape;
+  };
+  /// Reads a whole dataset. @throws InputError if it is missing, not numeric or cannot be read
+  template <class T>
+  Array<T> read(const std::string& dataset) const;
+  std::vector<std::string> read_strings(const std::string& dataset) const;
+  /// Writes a chunked, shuffled and compressed dataset; groups on the way are made.
+  template <class T>
+  void write(const std::string& dataset, const std::vector<T>& data,
+             const std::vector<std::size_t>& shape);
+  void write_strings(const std::string& dataset, const std::vector<std::string>& data);
+
+  /// Names of the attributes of a group or dataset, sorted.
+  std::vector<std::string> attribute_names(const std::string& object) const;
+  std::optional<std::string> string_attribute(const std::string& object,
+                                              const std::string& name) const;
+  std::optional<std::vector<double>> number_attribute(const std::string& object,
+                                                      const std::string& name) const;
+  void set_attribute(const std::string& object, const std::string& name, const std::string& text);
+  void set_attribute(const std::string& object, const std::string& name, const char* text) {
+    set_attribute(object, name, std::string(text));
+  }
+  void set_attribute(const std::string& object, const std::string& name, double value);
+  void set_attribute(const std::string& object, const std::string& name, std::int64_t value);
+  void set_attribute(const std::string& object, const std::string& name,
+                     const std::vector<double>& values);
+  /// Makes a group (and its parents) if it is not there.
+  void make_group(const std::string& group);
+
+  /// Flushes, closes and renames the finished file into place.
+  void commit();
+
+ private:
+  Hdf5File(std::int64_t id, std::string path, std::string temporary)
+      : id_(id), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  [[noreturn]] void fail(const std::string& place, const std::string& expected,
+                         const std::string& found) const;
+
+  std::int64_t id_ = -1;   ///< hid_t; -1 = closed
+  std::string path_;
+  std::string temporary_;  ///< name being written; "" when open for reading
+};
+
+/// @throws InputError unless a file could be written at `path` (folder there and writable; the file
+/// itself not there, or `overwrite`). For refusing before the work, not after it.
+void check_output_path(const std::string& path, bool overwrite);
+
+}  // namespace ccp

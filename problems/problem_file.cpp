@@ -1,0 +1,164 @@
+#include "problems/problem_file.hpp"
+
+#include <fmt/format.h>
+
+#include "problems/error.hpp"
+#include "problems/hdf5_file.hpp"
+
+namespace ccp {
+namespace {
+
+constexpr const char* format_name = "ccpbench-problem";
+
+std::string text_or(const Hdf5File& file, const char* object, const char* name) {
+  return file.string_attribute(object, name).value_or("");
+}
+
+std::string required_text(const Hdf5File& file, const char* name) {
+  const auto text = file.string_attribute("/", name);
+  if (!text) {
+    throw InputError(file.path(), fmt::format("root attribute {}", name), "a string", "nothing");
+  }
+  return *text;
+}
+
+/// Shape check before the data are looked at: [rows, tail...] with the rank and the tail given.
+void check_shape(const Hdf5File& file, const ArrayField& field,
+                 const std::vector<std::size_t>& shape) {
+  const bool good =
+      shape.size() == field.tail.size() + 1 && std::equal(field.tail.begin(), field.tail.end(),
+                                                          shape.begin() + 1);
+  if (good) return;
+  std::string expected = "shape [rows";
+  for (const std::size_t extent : field.tail) expected += fmt::format(", {}", extent);
+  throw InputError(file.path(), field.path, expected + "]",
+                   fmt::format("[{}]", fmt::join(shape, ", ")));
+}
+
+void read_field(const Hdf5File& file, const ArrayField& field) {
+  if (!file.has(field.path)) {
+    if (field.required) throw InputError(file.path(), field.path, "a dataset", "nothing of that name");
+    return;
+  }
+  const auto fill = [&](auto& target) {
+    auto array = file.read<typename std::decay_t<decltype(target)>::value_type>(field.path);
+    check_shape(file, field, array.shape);
+    target = std::move(array.data);
+  };
+  if (field.doubles) fill(*field.doubles);
+  if (field.ints) fill(*field.ints);
+  if (field.longs) fill(*field.longs);
+}
+
+}  // namespace
+
+ContactProblem read_problem(const std::string& path) {
+  const Hdf5File file = Hdf5File::open(path);
+  const auto format = file.string_attribute("/", "format");
+  if (!format || *format != format_name) {
+    throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
+                     format ? fmt::format("'{}'", *format) : "nothing");
+  }
+  const auto version = file.number_attribute("/", "version");
+  if (!version || version->size() != 1 || version->front() != problem_schema_version) {
+    throw InputError(path, "root attribute version", fmt::format("{}", problem_schema_version),
+                     version && version->size() == 1 ? fmt::format("{}", version->front())
+                                                     : "nothing");
+  }
+  ContactProblem problem;
+  problem.name = required_text(file, "name");
+  const std::string form = required_text(file, "form");
+  if (form != "bodies" && form != "assembled") {
+    throw InputError(path, "root attribute form", "'bodies' or 'assembled'", "'" + form + "'");
+  }
+  problem.form =
+      form == "bodies" ? ContactProblem::Form::bodies : ContactProblem::Form::assembled;
+
+  for (const ArrayField& field : array_fields(problem)) read_field(file, field);
+  if (const auto dt = file.number_attribute("/ccp", "dt"); dt && dt->size() == 1) {
+    problem.dt = dt->front();
+  }
+  if (const auto gravity = file.number_attribute("/ccp", "gravity")) {
+    if (gravity->size() != 3) {
+      throw InputError(path, "/ccp attribute gravity", "3 numbers",
+                       fmt::format("{}", gravity->size()));
+    }
+    std::copy(gravity->begin(), gravity->end(), problem.gravity.begin());
+  }
+  if (problem.form == ContactProblem::Form::assembled) {
+    problem.delassus.asymmetry =
+        file.number_attribute("/delassus", "asymmetry").value_or(std::vector<double>{0})[0];
+  }
+  if (file.has("/reference")) {
+    Reference reference;
+    reference.gamma = file.read<double>("/reference/gamma").data;
+    reference.method = text_or(file, "/reference", "method");
+    for (const std::string& name : file.attribute_names("/reference")) {
+      if (name != "method") {
+        reference.measures[name] = file.number_attribute("/reference", name)->at(0);
+      }
+    }
+    problem.reference = std::move(reference);
+  }
+  problem.source = {text_or(file, "/source", "kind"), text_or(file, "/source", "description"),
+                    text_or(file, "/source", "generator"), text_or(file, "/source", "parameters"),
+                    text_or(file, "/source", "licence")};
+  problem.validate(path);
+
+  const std::string expected = required_text(file, "content_sha256");
+  const std::string found = problem.content_hash();
+  if (expected != found) {
+    throw InputError(path, "root attribute content_sha256", "the hash of the content, " + found,
+                     expected);
+  }
+  return problem;
+}
+
+void write_problem(const std::string& path, const ContactProblem& problem, bool overwrite) {
+  problem.validate(path);
+  Hdf5File file = Hdf5File::create(path, overwrite);
+  file.set_attribute("/", "format", format_name);
+  file.set_attribute("/", "version", static_cast<std::int64_t>(problem_schema_version));
+  file.set_attribute("/", "name", problem.name);
+  file.set_attribute("/", "form",
+                     problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled");
+  file.set_attribute("/", "content_sha256", problem.content_hash());
+
+  auto& fields_of = const_cast<ContactProblem&>(problem);  // array_fields serves the reader too
+  for (const ArrayField& field : array_fields(fields_of)) {
+    std::size_t tail = 1;
+    for (const std::size_t extent : field.tail) tail *= extent;
+    const auto put = [&](const auto& data) {
+      if (data.empty() && !field.required) return;
+      std::vector<std::size_t> shape{data.size() / tail};
+      shape.insert(shape.end(), field.tail.begin(), field.tail.end());
+      file.write(field.path, data, shape);
+    };
+    if (field.doubles) put(*field.doubles);
+    if (field.ints) put(*field.ints);
+    if (field.longs) put(*field.longs);
+  }
+  file.set_attribute("/ccp", "dt", problem.dt);
+  file.set_attribute("/ccp", "gravity",
+                     std::vector<double>(problem.gravity.begin(), problem.gravity.end()));
+  if (problem.form == ContactProblem::Form::assembled) {
+    file.set_attribute("/delassus", "asymmetry", problem.delassus.asymmetry);
+    file.set_attribute("/delassus", "symmetrisation", "(A + A^T) / 2");
+  }
+  if (problem.reference) {
+    file.write("/reference/gamma", problem.reference->gamma, {problem.contacts(), 3});
+    file.set_attribute("/reference", "method", problem.reference->method);
+    for (const auto& [name, value] : problem.reference->measures) {
+      file.set_attribute("/reference", name, value);
+    }
+  }
+  file.make_group("/source");
+  file.set_attribute("/source", "kind", problem.source.kind);
+  file.set_attribute("/source", "description", problem.source.description);
+  file.set_attribute("/source", "generator", problem.source.generator);
+  file.set_attribute("/source", "parameters", problem.source.parameters);
+  file.set_attribute("/source", "licence", problem.source.licence);
+  file.commit();
+}
+
+}  // namespace ccp

@@ -1,0 +1,218 @@
+#include "solvers/core/delassus.hpp"
+
+#include <cstring>
+
+namespace ccp {
+namespace {
+
+/// Copies host data laid out [rows][...] row-major into a device array of the same extents.
+template <class Array, class T>
+Array upload(const std::string& label, const std::vector<T>& data, std::size_t rows) {
+  Array device(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), rows);
+  const auto host = Kokkos::create_mirror_view(device);
+  using Value = typename Array::non_const_value_type;
+  if constexpr (Array::rank == 1) {
+    for (std::size_t i = 0; i < rows; ++i) host(i) = static_cast<Value>(data[i]);
+  } else if constexpr (Array::rank == 2) {
+    const std::size_t width = device.extent(1);
+    for (std::size_t i = 0; i < rows * width; ++i) {
+      host(i / width, i % width) = static_cast<Value>(data[i]);
+    }
+  } else {
+    const std::size_t rows_of = device.extent(1), columns = device.extent(2);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; j < rows_of; ++j) {
+        for (std::size_t k = 0; k < columns; ++k) host(i, j, k) = static_cast<Value>(data[next++]);
+      }
+    }
+  }
+  Kokkos::deep_copy(device, host);
+  return device;
+}
+
+}  // namespace
+
+DelassusOperator::DelassusOperator(const ContactProblem& problem) {
+  contacts_ = static_cast<int>(problem.contacts());
+  bodies_ = static_cast<int>(problem.bodies());
+  map_ = make_map(3 * problem.contacts());
+  assembled_ = problem.form == ContactProblem::Form::assembled;
+  rotates_ = problem.rotates();
+  const std::size_t n = problem.contacts(), m = problem.bodies();
+  impulse_ = DeviceArray<double* [3]>("ccp::Delassus::impulse", n);
+
+  if (assembled_) {
+    const BlockMatrix& a = problem.delassus;
+    row_offset_ = upload<DeviceArray<std::int64_t*>>("ccp::Delassus::row_offset", a.row_offsets,
+                                                     a.row_offsets.size());
+    column_ = upload<DeviceArray<int*>>("ccp::Delassus::column", a.columns, a.columns.size());
+    block_ = upload<DeviceArray<double* [3][3]>>("ccp::Delassus::block", a.blocks, a.columns.size());
+    next_impulse_ = DeviceArray<double* [3]>("ccp::Delassus::next_impulse", n);
+    return;
+  }
+
+  std::vector<int> body(problem.contact_bodies.begin(), problem.contact_bodies.end());
+  std::vector<int> offset(m + 1, 0);
+  for (int& i : body) {
+    if (i < 0) {
+      i = bodies_;
+    } else {
+      ++offset[i + 1];
+    }
+  }
+  for (std::size_t i = 0; i < m; ++i) offset[i + 1] += offset[i];
+  std::vector<int> incidence(offset[m]), fill(offset.begin(), offset.end() - 1);
+  for (std::size_t k = 0; k < body.size(); ++k) {
+    if (body[k] < bodies_) incidence[fill[body[k]]++] = static_cast<int>(k);
+  }
+  std::vector<double> inverse_mass = problem.inverse_mass;
+  inverse_mass.push_back(0);
+
+  frame_ = upload<DeviceArray<double* [3][3]>>("ccp::Delassus::frame", problem.frame, n);
+  body_ = upload<DeviceArray<int* [2]>>("ccp::Delassus::body", body, n);
+  incidence_offset_ = upload<DeviceArray<int*>>("ccp::Delassus::incidence_offset", offset, m + 1);
+  incidence_ = upload<DeviceArray<int*>>("ccp::Delassus::incidence", incidence, incidence.size());
+  inverse_mass_ = upload<DeviceArray<double*>>("ccp::Delassus::inverse_mass", inverse_mass, m + 1);
+  velocity_ = DeviceArray<double**>("ccp::Delassus::velocity", m + 1, rotates_ ? 6 : 3);
+  if (rotates_) {
+    std::vector<double> inverse_inertia = problem.inverse_inertia;
+    inverse_inertia.resize(9 * (m + 1), 0.0);
+    inverse_inertia_ = upload<DeviceArray<double* [3][3]>>("ccp::Delassus::inverse_inertia",
+                                                           inverse_inertia, m + 1);
+    std::vector<double> arm(6 * n);
+    for (std::size_t c = 0; c < n; ++c) {
+      std::memcpy(&arm[6 * c], &problem.arm_a[3 * c], 3 * sizeof(double));
+      std::memcpy(&arm[6 * c + 3], &problem.arm_b[3 * c], 3 * sizeof(double));
+    }
+    arm_ = upload<DeviceArray<double* [2][3]>>("ccp::Delassus::arm", arm, n);
+  }
+}
+
+Teuchos::RCP<DelassusOperator> DelassusOperator::clone() const {
+  auto copy = Teuchos::rcp(new DelassusOperator(*this));
+  const std::size_t n = impulse_.extent(0);
+  copy->impulse_ = DeviceArray<double* [3]>("ccp::Delassus::impulse", n);
+  if (assembled_) {
+    copy->next_impulse_ = DeviceArray<double* [3]>("ccp::Delassus::next_impulse", n);
+  } else {
+    copy->velocity_ =
+        DeviceArray<double**>("ccp::Delassus::velocity", velocity_.extent(0), velocity_.extent(1));
+  }
+  return copy;
+}
+
+void DelassusOperator::apply(const Vector& x, Vector& y, Teuchos::ETransp, double alpha,
+                             double beta) const {
+  const auto in = read_view(x);
+  if (beta == 0) {
+    const auto out = overwrite_view(y);
+    apply_fused(
+        KOKKOS_LAMBDA(const int c) { return load3(in, c); },
+        KOKKOS_LAMBDA(const int c, const Vec3& u) { store3(out, c, alpha * u); });
+  } else {
+    const auto out = read_write_view(y);
+    apply_fused(
+        KOKKOS_LAMBDA(const int c) { return load3(in, c); },
+        KOKKOS_LAMBDA(const int c, const Vec3& u) {
+          store3(out, c, alpha * u + beta * load3(out, c));
+        });
+  }
+}
+
+void DelassusOperator::accumulate_bodies() const {
+  const auto offset = incidence_offset_;
+  const auto incidence = incidence_;
+  const auto p = impulse_;
+  const auto v = velocity_;
+  const auto inverse_mass = inverse_mass_;
+  if (!rotates_) {
+    Kokkos::parallel_for(
+        "ccp::Delassus::accumulate_bodies", range(bodies_), KOKKOS_LAMBDA(const int i) {
+          double s0 = 0, s1 = 0, s2 = 0;
+          for (int k = offset(i); k < offset(i + 1); ++k) {
+            const int c = incidence(k) >> 1;
+            const double sign = (incidence(k) & 1) ? 1 : -1;
+            s0 += sign * p(c, 0), s1 += sign * p(c, 1), s2 += sign * p(c, 2);
+          }
+          v(i, 0) = inverse_mass(i) * s0;
+          v(i, 1) = inverse_mass(i) * s1;
+          v(i, 2) = inverse_mass(i) * s2;
+        });
+    return;
+  }
+  const auto arm = arm_;
+  const auto inverse_inertia = inverse_inertia_;
+  Kokkos::parallel_for(
+      "ccp::Delassus::accumulate_bodies", range(bodies_), KOKKOS_LAMBDA(const int i) {
+        double s[3] = {0, 0, 0}, torque[3] = {0, 0, 0};
+        for (int k = offset(i); k < offset(i + 1); ++k) {
+          const int c = incidence(k) >> 1, side = incidence(k) & 1;
+          const double sign = side ? 1 : -1;
+          const double p0 = sign * p(c, 0), p1 = sign * p(c, 1), p2 = sign * p(c, 2);
+          const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
+          s[0] += p0, s[1] += p1, s[2] += p2;
+          torque[0] += r1 * p2 - r2 * p1;
+          torque[1] += r2 * p0 - r0 * p2;
+          torque[2] += r0 * p1 - r1 * p0;
+        }
+        for (int k = 0; k < 3; ++k) {
+          v(i, k) = inverse_mass(i) * s[k];
+          v(i, 3 + k) = inverse_inertia(i, k, 0) * torque[0] + inverse_inertia(i, k, 1) * torque[1] +
+                        inverse_inertia(i, k, 2) * torque[2];
+        }
+      });
+}
+
+DeviceArray<double* [3][3]> DelassusOperator::diagonal_blocks() const {
+  DeviceArray<double* [3][3]> diagonal("ccp::Delassus::diagonal_blocks", contacts_);
+  if (assembled_) {
+    const auto offset = row_offset_;
+    const auto column = column_;
+    const auto block = block_;
+    Kokkos::parallel_for(
+        "ccp::Delassus::diagonal_blocks", range(contacts_), KOKKOS_LAMBDA(const int c) {
+          for (std::int64_t k = offset(c); k < offset(c + 1); ++k) {
+            if (column(k) != c) continue;
+            for (int i = 0; i < 3; ++i) {
+              for (int j = 0; j < 3; ++j) diagonal(c, i, j) = block(k, i, j);
+            }
+          }
+        });
+    return diagonal;
+  }
+  const auto f = frame_;
+  const auto body = body_;
+  const auto inverse_mass = inverse_mass_;
+  const auto inverse_inertia = inverse_inertia_;
+  const auto arm = arm_;
+  const bool rotates = rotates_;
+  Kokkos::parallel_for(
+      "ccp::Delassus::diagonal_blocks", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        const double mass = inverse_mass(body(c, 0)) + inverse_mass(body(c, 1));
+        for (int i = 0; i < 3; ++i) diagonal(c, i, i) = mass;
+        if (!rotates) return;
+        for (int side = 0; side < 2; ++side) {
+          const int k = body(c, side);
+          double lever[3][3];  // row i: arm x frame row i, the torque of a unit impulse
+          for (int i = 0; i < 3; ++i) {
+            const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
+            lever[i][0] = r1 * f(c, i, 2) - r2 * f(c, i, 1);
+            lever[i][1] = r2 * f(c, i, 0) - r0 * f(c, i, 2);
+            lever[i][2] = r0 * f(c, i, 1) - r1 * f(c, i, 0);
+          }
+          for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) {
+              double sum = 0;
+              for (int p = 0; p < 3; ++p) {
+                for (int q = 0; q < 3; ++q) sum += lever[i][p] * inverse_inertia(k, p, q) * lever[j][q];
+              }
+              diagonal(c, i, j) += sum;
+            }
+          }
+        }
+      });
+  return diagonal;
+}
+
+}  // namespace ccp

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ccp {
+
+/// The named options of one solver, bound to the fields of its option struct. One list serves the
+/// command line, studies, result files, resume keys and the documentation.
+///
+///     OptionList PgjSolver::options() {
+///       return OptionList("pgj").number("omega", options_.omega, {0, 2}, "relaxation factor");
+///     }
+class OptionList {
+ public:
+  /// Allowed values: low <= value <= high, or strictly above low when `above` is set.
+  struct Range {
+    double low = -std::numeric_limits<double>::infinity();
+    double high = std::numeric_limits<double>::infinity();
+    bool above = false;
+  };
+  struct Entry {
+    std::string name, value, allowed, help;
+  };
+
+  explicit OptionList(std::string owner) : owner_(std::move(owner)) {}
+
+  OptionList& number(const std::string& name, double& field, Range range, const std::string& help);
+  OptionList& integer(const std::string& name, int& field, Range range, const std::string& help);
+  OptionList& flag(const std::string& name, bool& field, const std::string& help);
+  OptionList& choice(const std::string& name, std::string& field,
+                     const std::vector<std::string>& choices, const std::string& help);
+
+  /// @throws InputError for an unknown name, text that is not such a value, or one out of range
+  void set(const std::string& name, const std::string& text);
+
+  /// Name, current value, allowed values and help of every option, in declaration order.
+  std::vector<Entry> entries() const;
+
+ private:
+  struct Option {
+    std::string name, allowed, help;
+    std::function<std::string()> get;
+    std::function<bool(const std::string&)> set;  ///< false: not an allowed value
+  };
+  std::string owner_;
+  std::vector<Option> options_;
+};
+
+/// A solver with some of its options, as written in `id[name=value,...]`.
+struct SolverSpec {
+  std::string id;
+  std::vector<std::pair<std::string, std::string>> options;
+
+  /// @throws InputError if `text` is not of that form or names an option twice
+  static SolverSpec parse(const std::string& text);
+  std::string text() const;
+};
+
+/// Shortest decimal text that reads back as the same double.
+std::string number_text(double value);
+
+/// The number `text` is, all of it. @return false if it is none
+bool parse_number(const std::string& text, double& value);
+
+}  // namespace ccp

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "solvers/core/observer.hpp"
+#include "solvers/core/options.hpp"
+#include "solvers/core/problem.hpp"
+
+namespace ccp {
+
+/// How a solve ended, in the solver's own words. Only the referee says what was reached.
+enum class Status {
+  converged,            ///< the solver's own stopping rule holds
+  max_iterations,       ///< its own limit of iterations
+  time_limit,           ///< ended by the harness at the time limit
+  stagnated,            ///< no further progress possible (e.g. step length zero)
+  diverged,             ///< iterates grow without bound
+  numerical_error,      ///< NaN, breakdown, failed factorisation
+  unsupported,          ///< the solver does not do this problem (form or law)
+  stopped_by_observer,  ///< the observer asked for it
+};
+std::string to_string(Status status);
+
+/// What a solve says of itself.
+struct Info {
+  Status status = Status::numerical_error;
+  std::string message;  ///< one line of detail, may be empty
+  Counters counters;
+  double own_residual = 0;
+  std::string own_residual_name;  ///< what own_residual is, with its unit
+  /// Seconds inside the solve, by part: assembly, preconditioner, krylov, projection, ...
+  std::map<std::string, double> timers;
+};
+
+/// A method for   K_mu ∋ gamma ⊥ u = N gamma + r ∈ K_mu*.
+///
+/// Life of one: construct, `options().set(...)`, `setup` once per problem, `solve` any number of times.
+class Solver {
+ public:
+  virtual ~Solver() = default;
+
+  /// The options, bound to this object.
+  virtual OptionList options() = 0;
+
+  /// Everything that depends on the problem but not on the iterate. The problem must outlive the
+  /// solver. @throws InputError only for options that contradict the problem
+  virtual void setup(const Problem& problem) = 0;
+
+  /// @param gamma     in: initial guess (used by solvers that declare warm_start); out: the answer.
+  ///                  3n values [N s] on the problem's map, one column
+  /// @param observer  called after every outer iteration; see observer.hpp
+  virtual Info solve(Vector& gamma, Observer& observer) = 0;
+};
+
+}  // namespace ccp

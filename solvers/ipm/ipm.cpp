@@ -1,0 +1,338 @@
+#include "solvers/ipm/ipm.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "problems/error.hpp"
+
+namespace ccp {
+namespace {
+
+/// Thrown out of the Krylov method when the observer's limits are passed; deliberately no
+/// std::exception, which Belos and KrylovSolver take for numerical trouble.
+struct OutOfTime {};
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total) { fence(); }
+  ~Stopwatch() {
+    fence();
+    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// How close a pair (x, y) is to the solution and to the central path.
+struct Centrality {
+  double dot = 0;   ///< x.y
+  double logs = 0;  ///< sum over contacts of log(4 det x det y), the cone of mu = 0 counted as (x_n y_n)^2
+};
+
+Centrality centrality(const DeviceArray<const double*>& mu, const VectorView& x,
+                      const VectorView& y) {
+  Centrality result;
+  Kokkos::parallel_reduce(
+      "ccp::Ipm::centrality", range(mu.extent(0)),
+      KOKKOS_LAMBDA(const int c, double& sum, double& logs) {
+        const Vec3 xc = load3(x, c), yc = load3(y, c);
+        if (mu(c) == 0) {
+          sum += xc.n * yc.n;
+          logs += 2 * log(xc.n * yc.n);
+        } else {
+          sum += dot(xc, yc);
+          logs += log(2 * jordan::det(xc)) + log(2 * jordan::det(yc));
+        }
+      },
+      Kokkos::Sum<double>(result.dot), Kokkos::Sum<double>(result.logs));
+  return result;
+}
+
+/// y_c = 2 alpha-centred partner of x_c: x o y = alpha e.
+void central_partner(const DeviceArray<const double*>& mu, const VectorView& x, double alpha,
+                     const VectorView& y) {
+  Kokkos::parallel_for(
+      "ccp::Ipm::central_partner", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
+        const Vec3 xc = load3(x, c);
+        store3(y, c, mu(c) == 0 ? Vec3{2 * alpha / xc.n, 0, 0} : alpha * jordan::inverse(xc));
+      });
+}
+
+/// b = alpha x^-1 - y - ds d.
+void newton_rhs(const DeviceArray<const double*>& mu, const VectorView& x, const VectorView& y,
+                const VectorView& d, double alpha, double ds, const VectorView& b) {
+  Kokkos::parallel_for(
+      "ccp::Ipm::newton_rhs", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
+        const Vec3 xc = load3(x, c);
+        const Vec3 centre =
+            mu(c) == 0 ? Vec3{2 * alpha / xc.n, 0, 0} : alpha * jordan::inverse(xc);
+        store3(b, c, centre - load3(y, c) - ds * load3(d, c));
+      });
+}
+
+/// Largest common theta with x + theta dx and y + theta dy in the cones.
+double max_step(const DeviceArray<const double*>& mu, const VectorView& x, const VectorView& dx,
+                const VectorView& y, const VectorView& dy) {
+  double theta = 1e300;
+  Kokkos::parallel_reduce(
+      "ccp::Ipm::max_step", range(mu.extent(0)),
+      KOKKOS_LAMBDA(const int c, double& smallest) {
+        const Vec3 xc = load3(x, c), dxc = load3(dx, c), yc = load3(y, c), dyc = load3(dy, c);
+        double step;
+        if (mu(c) == 0) {
+          step = dxc.n < 0 ? -xc.n / dxc.n : 1e300;
+          if (dyc.n < 0 && -yc.n / dyc.n < step) step = -yc.n / dyc.n;
+        } else {
+          step = jordan::max_step(xc, dxc);
+          const double other = jordan::max_step(yc, dyc);
+          if (other < step) step = other;
+        }
+        if (!(step >= smallest)) smallest = step;  // a NaN is kept, too
+      },
+      Kokkos::Min<double>(theta));
+  return theta;
+}
+
+/// z <- z + theta dz.
+void advance(const VectorView& z, double theta, const VectorView& dz) {
+  Kokkos::parallel_for(
+      "ccp::Ipm::advance", range(z.extent(0)),
+      KOKKOS_LAMBDA(const int i) { z(i) += theta * dz(i); });
+}
+
+/// Whether y - s d lies strictly inside the cones.
+bool is_feasible(const DeviceArray<const double*>& mu, const VectorView& y, const VectorView& d,
+                 double s) {
+  int outside = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Ipm::is_feasible", range(mu.extent(0)),
+      KOKKOS_LAMBDA(const int c, int& count) {
+        const Vec3 z = load3(y, c) - s * load3(d, c);
+        if (!(mu(c) == 0 ? z.n > 0 : jordan::is_interior(z))) ++count;
+      },
+      outside);
+  return outside == 0;
+}
+
+double max_abs(const VectorView& z) {
+  double largest = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Ipm::max_abs", range(z.extent(0)),
+      KOKKOS_LAMBDA(const int i, double& maximum) {
+        const double value = fabs(z(i));
+        if (value > maximum) maximum = value;
+      },
+      Kokkos::Max<double>(largest));
+  return largest;
+}
+
+}  // namespace
+
+OptionList IpmSolver::options() {
+  return OptionList("ipm")
+      .choice("krylov", options_.krylov.method, krylov_methods(), "method for the directions (Belos)")
+      .choice("preconditioner", options_.preconditioner, {"block_diagonal", "none"},
+              "3x3 blocks of the diagonal of A, or none")
+      .choice("strategy", options_.strategy, {"path_following", "potential_reduction"},
+              "sets the betas: 0.1, 0.5, 1 or 0.01, 0.1, 0.5")
+      .number("krylov_tolerance", options_.krylov_tolerance, {0, 1, true},
+              "relative residual of the directions")
+      .integer("krylov_max_iterations", options_.krylov.max_iterations, {1},
+               "limit per direction; the direction is used all the same")
+      .integer("gmres_restart", options_.krylov.restart, {1}, "basis size of gmres")
+      .number("beta_cen", options_.beta_cen, {0, 1},
+              "factor on alpha when f_cen <= alpha_cen (0: the strategy's)")
+      .number("beta_1", options_.beta_1, {0, 1},
+              "factor on alpha when f_cen <= alpha_1 (0: the strategy's)")
+      .number("beta_bd", options_.beta_bd, {0, 1}, "factor on alpha otherwise (0: the strategy's)")
+      .number("alpha_cen", options_.alpha_cen, {0}, "bound on f_cen")
+      .number("alpha_1", options_.alpha_1, {0}, "bound on f_cen")
+      .number("start", options_.start, {0, 1e300, true}, "x_i = (start, 0, 0), N s")
+      .number("step_fraction", options_.step_fraction, {0, 1, true},
+              "part of the largest step inside the cones that is taken")
+      .number("min_step", options_.min_step, {0, 1}, "a shorter step ends the solve as stagnated")
+      .integer("max_outer", options_.max_outer, {1}, "limit of outer iterations")
+      .choice("regularization", options_.regularization, {"auto", "elastic", "relative", "none"},
+              "R from contact stiffnesses (eqs. 32-33), from trace(N), or none")
+      .number("stiffness_factor", options_.stiffness_factor, {0, 1e300, true},
+              "multiplies the stored stiffnesses")
+      .number("relative_regularization", options_.relative_regularization, {0},
+              "R = this * trace(N)/3n")
+      .number("tol_infeasibility", options_.tol_infeasibility, {0}, "stop: s |d|_inf, m/s")
+      .number("tol_cost", options_.tol_cost, {0}, "stop: x.y / n, J");
+}
+
+void IpmSolver::setup(const Problem& problem) {
+  problem_ = &problem;
+  mu_ = problem.mu();
+  const ContactProblem& host = problem.host();
+  const std::size_t n = host.contacts();
+  const bool elastic_possible = host.stiffness.size() == 2 * n && host.dt > 0;
+  std::string kind = options_.regularization;
+  if (kind == "auto") kind = elastic_possible ? "elastic" : "relative";
+  if (kind == "elastic" && !elastic_possible) {
+    throw InputError("problem " + host.name, "solver ipm, regularization=elastic",
+                     "contact stiffnesses and dt in the problem", "none");
+  }
+  DeviceArray<double* [2]> regularization("ccp::Ipm::regularization", n);
+  const auto rho = Kokkos::create_mirror_view(regularization);
+  for (std::size_t c = 0; c < n; ++c) {
+    for (int k = 0; k < 2; ++k) {
+      rho(c, k) = 0;
+      if (kind == "elastic") {  // rho = 1 / (dt^2 k), seed 001 eq. 32
+        rho(c, k) = 1 / (host.dt * host.dt * host.stiffness[2 * c + k] * options_.stiffness_factor);
+      } else if (kind == "relative") {
+        rho(c, k) = options_.relative_regularization * problem.delassus_scale();
+      }
+    }
+  }
+  Kokkos::deep_copy(regularization, rho);
+  system_ = Teuchos::rcp(new NewtonSystem(problem, regularization));
+  if (options_.preconditioner == "block_diagonal") {
+    preconditioner_ = Teuchos::rcp(new BlockDiagonalInverse(problem.map(), problem.contacts()));
+  }
+  krylov_ = std::make_unique<KrylovSolver>(options_.krylov, system_, preconditioner_);
+}
+
+double IpmSolver::choose_beta(double f_cen) const {
+  const bool path_following = options_.strategy == "path_following";
+  const auto pick = [](double given, double standard) { return given > 0 ? given : standard; };
+  if (f_cen <= options_.alpha_cen) return pick(options_.beta_cen, path_following ? 0.1 : 0.01);
+  if (f_cen <= options_.alpha_1) return pick(options_.beta_1, path_following ? 0.5 : 0.1);
+  return pick(options_.beta_bd, path_following ? 1.0 : 0.5);
+}
+
+Info IpmSolver::solve(Vector& gamma, Observer& observer) {
+  Info info;
+  info.own_residual_name = "max(x.y/n [J], s|d| [m/s])";
+  const int n = problem_->contacts();
+  const auto finish = [&](Status status, const std::string& message = "") {
+    info.status = status;
+    info.message = message;
+    return info;
+  };
+  if (n == 0) return finish(Status::converged);
+
+  const auto make = [&] { return Teuchos::rcp(new Vector(problem_->map(), 1)); };
+  const auto x_ = make(), y_ = make(), d_ = make(), dx_ = make(), dy_ = make(), b_ = make();
+  const VectorView x = read_write_view(*x_), y = read_write_view(*y_), d = read_write_view(*d_),
+                   dx = read_write_view(*dx_), dy = read_write_view(*dy_), b = read_write_view(*b_);
+  const auto write_gamma = [&](Vector& out) { system_->impulse(x, overwrite_view(out)); };
+
+  // A point on the central path of the problem with the artificial variable (Sect. 4.3).
+  const double start = options_.start;
+  Kokkos::parallel_for(
+      "ccp::Ipm::start", range(n),
+      KOKKOS_LAMBDA(const int c) { store3(x, c, Vec3{start, 0, 0}); });
+  system_->velocity(x, y);
+  double sum = 0;
+  const auto mu = mu_;
+  Kokkos::parallel_reduce(
+      "ccp::Ipm::initial_alpha", range(n),
+      KOKKOS_LAMBDA(const int c, double& total) { total += fabs(dot(load3(x, c), load3(y, c))); },
+      sum);
+  double alpha = sum / (2.0 * n);  // eq. 34
+  if (!(alpha > 0)) alpha = start;  // r + N x happens to vanish: any positive value does
+  Kokkos::deep_copy(d, y);
+  central_partner(mu, x, alpha, y);
+  double s = 2 * alpha;
+  const double scale = 1 / s;
+  Kokkos::parallel_for(
+      "ccp::Ipm::direction_d", range(3 * static_cast<std::size_t>(n)),
+      KOKKOS_LAMBDA(const int i) { d(i) = scale * (y(i) - d(i)); });
+  const double d_norm = max_abs(d);
+  bool feasible = false;
+
+  long preconditioner_before = preconditioner_.is_null() ? 0 : preconditioner_->applies();
+  const long applies_before = system_->applies() - 1;  // the product above counts
+  const auto count = [&] {
+    info.counters.operator_applies = system_->applies() - applies_before;
+    if (!preconditioner_.is_null()) {
+      info.counters.preconditioner_applies = preconditioner_->applies() - preconditioner_before;
+    }
+  };
+  system_->on_apply = [&observer] {
+    if (observer.out_of_time()) throw OutOfTime{};
+  };
+
+  while (true) {
+    const Centrality now = centrality(mu, x, y);
+    info.own_residual = std::max(now.dot / n, feasible ? 0 : s * d_norm);
+    count();
+    if (!std::isfinite(now.dot) || !std::isfinite(now.logs)) {
+      write_gamma(gamma);
+      return finish(Status::numerical_error, "iterate left the cone or became NaN");
+    }
+    if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
+      write_gamma(gamma);
+      return finish(Status::stopped_by_observer);
+    }
+    if ((feasible || s * d_norm <= options_.tol_infeasibility) && now.dot / n <= options_.tol_cost) {
+      write_gamma(gamma);
+      return finish(Status::converged);
+    }
+    if (info.counters.outer >= options_.max_outer) {
+      write_gamma(gamma);
+      return finish(Status::max_iterations);
+    }
+
+    // Centring parameter (Sect. 5.1): f_cen is zero on the central path.
+    const double terms = feasible ? n : n + 1.0;
+    const double total = feasible ? now.dot : now.dot + s;
+    const double f_cen =
+        2 * terms * std::log(total / terms) - now.logs - (feasible ? 0 : 2 * std::log(s));
+    alpha = choose_beta(f_cen) * now.dot / (2.0 * n);
+    const double ds = feasible ? 0 : 2 * alpha - s;
+
+    newton_rhs(mu, x, y, d, alpha, ds, b);
+    system_->set_scaling(x, y);
+    if (!preconditioner_.is_null()) {
+      const Stopwatch watch(info.timers["preconditioner_setup"]);
+      system_->update(*preconditioner_);
+    }
+    Kokkos::deep_copy(dx, 0.0);
+    KrylovResult direction;
+    try {
+      const Stopwatch watch(info.timers["krylov"]);
+      direction = krylov_->solve(b_, dx_, options_.krylov_tolerance);
+    } catch (const OutOfTime&) {
+      count();
+      observer.observe({info.counters, info.own_residual}, write_gamma);
+      write_gamma(gamma);
+      return finish(Status::stopped_by_observer, "limit passed inside a Krylov solve");
+    }
+    info.counters.krylov += direction.iterations;
+    if (direction.breakdown) {
+      write_gamma(gamma);
+      return finish(Status::numerical_error, "Krylov breakdown: " + direction.message);
+    }
+
+    system_->apply_delassus(dx, dy);
+    advance(dy, ds, d);
+    const double theta = std::min(1.0, options_.step_fraction * max_step(mu, x, dx, y, dy));
+    ++info.counters.outer;
+    if (!(theta >= options_.min_step)) {
+      write_gamma(gamma);
+      return finish(std::isfinite(theta) ? Status::stagnated : Status::numerical_error,
+                    "step length fell below min_step");
+    }
+    advance(x, theta, dx);
+    advance(y, theta, dy);
+    if (!feasible) {
+      s += theta * ds;
+      if (is_feasible(mu, y, d, s)) {  // the artificial variable has done its work
+        advance(y, -s, d);
+        s = 0;
+        feasible = true;
+      }
+    }
+  }
+}
+
+}  // namespace ccp

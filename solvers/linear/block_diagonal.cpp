@@ -1,0 +1,33 @@
+#include "solvers/linear/block_diagonal.hpp"
+
+namespace ccp {
+
+BlockDiagonalInverse::BlockDiagonalInverse(Teuchos::RCP<const Map> map, int blocks)
+    : map_(std::move(map)), inverse_("ccp::BlockDiagonalInverse::inverse", blocks) {}
+
+void BlockDiagonalInverse::apply(const Vector& x, Vector& y, Teuchos::ETransp, double alpha,
+                                 double beta) const {
+  ++applies_;
+  const auto inverse = inverse_;
+  const auto in = read_view(x);
+  const auto product = KOKKOS_LAMBDA(const int c)->Vec3 {
+    const Vec3 v = load3(in, c);
+    return {inverse(c, 0) * v.n + inverse(c, 1) * v.t1 + inverse(c, 2) * v.t2,
+            inverse(c, 1) * v.n + inverse(c, 3) * v.t1 + inverse(c, 4) * v.t2,
+            inverse(c, 2) * v.n + inverse(c, 4) * v.t1 + inverse(c, 5) * v.t2};
+  };
+  if (beta == 0) {
+    const auto out = overwrite_view(y);
+    Kokkos::parallel_for(
+        "ccp::BlockDiagonalInverse::apply", range(inverse_.extent(0)),
+        KOKKOS_LAMBDA(const int c) { store3(out, c, alpha * product(c)); });
+  } else {
+    const auto out = read_write_view(y);
+    Kokkos::parallel_for(
+        "ccp::BlockDiagonalInverse::apply", range(inverse_.extent(0)), KOKKOS_LAMBDA(const int c) {
+          store3(out, c, alpha * product(c) + beta * load3(out, c));
+        });
+  }
+}
+
+}  // namespace ccp

@@ -1,0 +1,116 @@
+#include "solvers/pgj/pgj.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace ccp {
+
+OptionList PgjSolver::options() {
+  return OptionList("pgj")
+      .number("omega", options_.omega, {0, 100, true}, "step relative to 3/trace(N_cc)")
+      .number("lambda", options_.lambda, {0, 1, true}, "relaxation of the projected point")
+      .number("tolerance", options_.tolerance, {0}, "own residual to stop at, m/s (0: never)")
+      .integer("max_iterations", options_.max_iterations, {1}, "limit of iterations")
+      .integer("check_interval", options_.check_interval, {1},
+               "iterations between evaluations of the own residual");
+}
+
+void PgjSolver::setup(const Problem& problem) {
+  problem_ = &problem;
+  delassus_ = problem.delassus();
+  const auto diagonal = problem.shared_delassus().diagonal_blocks();
+  step_ = DeviceArray<double*>("ccp::Pgj::step", problem.contacts());
+  step_norm_ = DeviceArray<double*>("ccp::Pgj::step_norm", problem.contacts());
+  const auto step = step_;
+  const double omega = options_.omega;
+  Kokkos::parallel_for(
+      "ccp::Pgj::setup", range(problem.contacts()), KOKKOS_LAMBDA(const int c) {
+        const double trace = diagonal(c, 0, 0) + diagonal(c, 1, 1) + diagonal(c, 2, 2);
+        step(c) = trace > 0 ? omega * 3 / trace : 0;  // a contact of two immovable bodies stays
+      });
+}
+
+void PgjSolver::iterate(const VectorView& gamma, bool measure) const {
+  const auto r = problem_->r();
+  const auto mu = problem_->mu();
+  const auto step = step_;
+  const double lambda = options_.lambda;
+  if (!measure) {
+    delassus_->advance(KOKKOS_LAMBDA(const int c, const Vec3& ng) {
+      const Vec3 g = load3(gamma, c);
+      const Vec3 u = ng + load3(r, c);
+      const Vec3 next = g + lambda * (project_friction_cone(g - step(c) * u, mu(c)) - g);
+      store3(gamma, c, next);
+      return next;
+    });
+    return;
+  }
+  const auto step_norm = step_norm_;
+  delassus_->advance(KOKKOS_LAMBDA(const int c, const Vec3& ng) {
+    const Vec3 g = load3(gamma, c);
+    const Vec3 u = ng + load3(r, c);
+    const Vec3 change = project_friction_cone(g - step(c) * u, mu(c)) - g;
+    step_norm(c) = step(c) > 0 ? sqrt(dot(change, change)) / step(c) : 0;
+    const Vec3 next = g + lambda * change;
+    store3(gamma, c, next);
+    return next;
+  });
+}
+
+double PgjSolver::largest_step() const {
+  const auto step_norm = step_norm_;
+  double largest = 0, sum = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Pgj::largest_step", range(problem_->contacts()),
+      KOKKOS_LAMBDA(const int c, double& maximum, double& total) {
+        if (step_norm(c) > maximum) maximum = step_norm(c);
+        total += step_norm(c);
+      },
+      Kokkos::Max<double>(largest), Kokkos::Sum<double>(sum));
+  if (problem_->contacts() == 0) return 0;
+  return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();
+}
+
+Info PgjSolver::solve(Vector& gamma, Observer& observer) {
+  constexpr double growth_that_is_divergence = 1e6;
+  Info info;
+  info.own_residual_name = "projected step [m/s]";
+  info.own_residual = std::numeric_limits<double>::quiet_NaN();
+  const auto write_gamma = [&](Vector& out) { Kokkos::deep_copy(overwrite_view(out), read_view(gamma)); };
+  const auto finish = [&](Status status) {
+    info.status = status;
+    return info;
+  };
+  if (problem_->contacts() == 0) {
+    info.own_residual = 0;
+    return finish(Status::converged);
+  }
+  const VectorView g = read_write_view(gamma);
+  delassus_->load(KOKKOS_LAMBDA(const int c) { return load3(g, c); });
+  if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
+    return finish(Status::stopped_by_observer);
+  }
+  double first = 0;
+  while (info.counters.outer < options_.max_iterations) {
+    const bool measure = info.counters.outer % options_.check_interval == 0;
+    iterate(g, measure);
+    ++info.counters.outer;
+    ++info.counters.operator_applies;
+    ++info.counters.projections;
+    if (measure) {
+      info.own_residual = largest_step();
+      if (!std::isfinite(info.own_residual)) return finish(Status::diverged);
+      if (first == 0) first = info.own_residual;
+      if (info.own_residual > growth_that_is_divergence * first) return finish(Status::diverged);
+    }
+    if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
+      return finish(Status::stopped_by_observer);
+    }
+    if (measure && options_.tolerance > 0 && info.own_residual <= options_.tolerance) {
+      return finish(Status::converged);
+    }
+  }
+  return finish(Status::max_iterations);
+}
+
+}  // namespace ccp

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "solvers/core/solver.hpp"
+
+namespace ccp {
+
+struct PgjOptions {
+  double omega = 0.3;             ///< step relative to the inverse mean diagonal, > 0; >= 0.5 diverges on piles
+  double lambda = 1.0;            ///< relaxation of the projected point, in (0, 1]
+  double tolerance = 1e-12;       ///< m/s, on the solver's own residual; 0 = never stops by itself
+  int max_iterations = 10000000;  ///< > 0
+  int check_interval = 50;        ///< iterations between evaluations of the own residual
+};
+
+/// Projected Gauss-Jacobi of Tasora and Anitescu (2011), the baseline of seeds 000 and 001:
+///
+///     gamma_c <- (1 - lambda) gamma_c + lambda P_Kmu( gamma_c - omega eta_c (N gamma + r)_c ),
+///     eta_c = 3 / trace(N_cc)
+///
+/// Own residual: max_c |P(gamma_c - omega eta_c u_c) - gamma_c| / (omega eta_c), in m/s.
+/// Cost per iteration: one product with N, fused with the update (each contact frame is read once).
+/// Law: convex. Forms: both. Warm start: yes. Any Kokkos back end; the result does not depend on the
+/// number of threads.
+class PgjSolver : public Solver {
+ public:
+  OptionList options() override;
+  void setup(const Problem& problem) override;
+  Info solve(Vector& gamma, Observer& observer) override;
+
+  // Public only because device lambdas may not live in private members.
+  void iterate(const VectorView& gamma, bool measure) const;
+  double largest_step() const;
+
+ private:
+  PgjOptions options_;
+  const Problem* problem_ = nullptr;
+  Teuchos::RCP<DelassusOperator> delassus_;
+  DeviceArray<double*> step_;       ///< omega eta_c
+  DeviceArray<double*> step_norm_;  ///< |change| / step of the last measured iteration, m/s
+};
+
+}  // namespace ccp
