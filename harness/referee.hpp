@@ -9,7 +9,7 @@ namespace ccp {
 inline constexpr int referee_version = 1;
 
 /// The one judge of all solvers. Looks at gamma only: u = N gamma + r is computed here, with an
-/// operator of the referee's own, and never taken from a solver's recurrence.
+/// operator of the referee's own, and never taken from a solver's recurrence. Measures in contact axes.
 class Referee {
  public:
   explicit Referee(const Problem& problem);
@@ -21,20 +21,21 @@ class Referee {
   double velocity_scale() const { return q_; }
 
   // Public only because device lambdas may not live in private members.
-  double objective(const VectorView& gamma, const VectorView& u) const;
-  void compute_velocity(const VectorView& gamma, const VectorView& u) const;
+  double objective(const ConstVectorView& gamma) const;
+  void compute_velocity(const ConstVectorView& gamma) const;
 
  private:
   /// The scale-free measures of one law: dual, primal, complementarity, natural map and merit.
   struct LawMeasures {
     double dual = 0, primal = 0, complementarity = 0, natural_map = 0, merit = 0;
   };
-  LawMeasures measure_law(const VectorView& gamma, bool coulomb) const;
+  LawMeasures measure_law(const ConstVectorView& gamma, bool coulomb) const;
 
   const Problem& problem_;
   Teuchos::RCP<DelassusOperator> delassus_;
-  Teuchos::RCP<Vector> u_;
-  DeviceArray<double* [6]> inverse_diagonal_;  ///< of the 3x3 blocks N_cc
+  VectorView impulse_;  ///< gamma in world axes
+  VectorView u_;        ///< velocity, contact axes
+  DeviceArray<double* [6]> inverse_diagonal_;  ///< of the 3x3 blocks N_cc, contact axes
   DeviceArray<double**> reference_velocity_;
   double reference_objective_ = 0;
   bool has_reference_ = false;

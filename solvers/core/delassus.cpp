@@ -2,37 +2,9 @@
 
 #include <cstring>
 
+#include "solvers/core/upload.hpp"
+
 namespace ccp {
-namespace {
-
-/// Copies host data laid out [rows][...] row-major into a device array of the same extents.
-template <class Array, class T>
-Array upload(const std::string& label, const std::vector<T>& data, std::size_t rows) {
-  Array device(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), rows);
-  const auto host = Kokkos::create_mirror_view(device);
-  using Value = typename Array::non_const_value_type;
-  if constexpr (Array::rank == 1) {
-    for (std::size_t i = 0; i < rows; ++i) host(i) = static_cast<Value>(data[i]);
-  } else if constexpr (Array::rank == 2) {
-    const std::size_t width = device.extent(1);
-    for (std::size_t i = 0; i < rows * width; ++i) {
-      host(i / width, i % width) = static_cast<Value>(data[i]);
-    }
-  } else {
-    const std::size_t rows_of = device.extent(1), columns = device.extent(2);
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t j = 0; j < rows_of; ++j) {
-        for (std::size_t k = 0; k < columns; ++k) host(i, j, k) = static_cast<Value>(data[next++]);
-      }
-    }
-  }
-  Kokkos::deep_copy(device, host);
-  return device;
-}
-
-}  // namespace
-
 DelassusOperator::DelassusOperator(const ContactProblem& problem) {
   contacts_ = static_cast<int>(problem.contacts());
   bodies_ = static_cast<int>(problem.bodies());
@@ -40,7 +12,6 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem) {
   assembled_ = problem.form == ContactProblem::Form::assembled;
   rotates_ = problem.rotates();
   const std::size_t n = problem.contacts(), m = problem.bodies();
-  impulse_ = DeviceArray<double* [3]>("ccp::Delassus::impulse", n);
 
   if (assembled_) {
     const BlockMatrix& a = problem.delassus;
@@ -48,7 +19,7 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem) {
                                                      a.row_offsets.size());
     column_ = upload<DeviceArray<int*>>("ccp::Delassus::column", a.columns, a.columns.size());
     block_ = upload<DeviceArray<double* [3][3]>>("ccp::Delassus::block", a.blocks, a.columns.size());
-    next_impulse_ = DeviceArray<double* [3]>("ccp::Delassus::next_impulse", n);
+    next_ = VectorView("ccp::Delassus::next", 3 * n);
     return;
   }
 
@@ -69,7 +40,6 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem) {
   std::vector<double> inverse_mass = problem.inverse_mass;
   inverse_mass.push_back(0);
 
-  frame_ = upload<DeviceArray<double* [3][3]>>("ccp::Delassus::frame", problem.frame, n);
   body_ = upload<DeviceArray<int* [2]>>("ccp::Delassus::body", body, n);
   incidence_offset_ = upload<DeviceArray<int*>>("ccp::Delassus::incidence_offset", offset, m + 1);
   incidence_ = upload<DeviceArray<int*>>("ccp::Delassus::incidence", incidence, incidence.size());
@@ -91,10 +61,8 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem) {
 
 Teuchos::RCP<DelassusOperator> DelassusOperator::clone() const {
   auto copy = Teuchos::rcp(new DelassusOperator(*this));
-  const std::size_t n = impulse_.extent(0);
-  copy->impulse_ = DeviceArray<double* [3]>("ccp::Delassus::impulse", n);
   if (assembled_) {
-    copy->next_impulse_ = DeviceArray<double* [3]>("ccp::Delassus::next_impulse", n);
+    copy->next_ = VectorView("ccp::Delassus::next", next_.extent(0));
   } else {
     copy->velocity_ =
         DeviceArray<double**>("ccp::Delassus::velocity", velocity_.extent(0), velocity_.extent(1));
@@ -107,37 +75,31 @@ void DelassusOperator::apply(const Vector& x, Vector& y, Teuchos::ETransp, doubl
   const auto in = read_view(x);
   if (beta == 0) {
     const auto out = overwrite_view(y);
-    apply_fused(
-        KOKKOS_LAMBDA(const int c) { return load3(in, c); },
-        KOKKOS_LAMBDA(const int c, const Vec3& u) { store3(out, c, alpha * u); });
+    apply_fused(in, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(out, c, alpha * d); });
   } else {
     const auto out = read_write_view(y);
-    apply_fused(
-        KOKKOS_LAMBDA(const int c) { return load3(in, c); },
-        KOKKOS_LAMBDA(const int c, const Vec3& u) {
-          store3(out, c, alpha * u + beta * load3(out, c));
-        });
+    apply_fused(in, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+      store3(out, c, alpha * d + beta * load3(out, c));
+    });
   }
 }
 
-void DelassusOperator::accumulate_bodies() const {
+void DelassusOperator::accumulate_bodies(const ConstVectorView& p) const {
   const auto offset = incidence_offset_;
   const auto incidence = incidence_;
-  const auto p = impulse_;
   const auto v = velocity_;
   const auto inverse_mass = inverse_mass_;
   if (!rotates_) {
     Kokkos::parallel_for(
         "ccp::Delassus::accumulate_bodies", range(bodies_), KOKKOS_LAMBDA(const int i) {
-          double s0 = 0, s1 = 0, s2 = 0;
+          Vec3 sum;
           for (int k = offset(i); k < offset(i + 1); ++k) {
-            const int c = incidence(k) >> 1;
-            const double sign = (incidence(k) & 1) ? 1 : -1;
-            s0 += sign * p(c, 0), s1 += sign * p(c, 1), s2 += sign * p(c, 2);
+            const double sign = 2 * (incidence(k) & 1) - 1;
+            sum = sum + sign * load3(p, incidence(k) >> 1);
           }
-          v(i, 0) = inverse_mass(i) * s0;
-          v(i, 1) = inverse_mass(i) * s1;
-          v(i, 2) = inverse_mass(i) * s2;
+          v(i, 0) = inverse_mass(i) * sum.x;
+          v(i, 1) = inverse_mass(i) * sum.y;
+          v(i, 2) = inverse_mass(i) * sum.z;
         });
     return;
   }
@@ -149,7 +111,7 @@ void DelassusOperator::accumulate_bodies() const {
         for (int k = offset(i); k < offset(i + 1); ++k) {
           const int c = incidence(k) >> 1, side = incidence(k) & 1;
           const double sign = side ? 1 : -1;
-          const double p0 = sign * p(c, 0), p1 = sign * p(c, 1), p2 = sign * p(c, 2);
+          const double p0 = sign * p(3 * c), p1 = sign * p(3 * c + 1), p2 = sign * p(3 * c + 2);
           const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
           s[0] += p0, s[1] += p1, s[2] += p2;
           torque[0] += r1 * p2 - r2 * p1;
@@ -181,7 +143,6 @@ DeviceArray<double* [3][3]> DelassusOperator::diagonal_blocks() const {
         });
     return diagonal;
   }
-  const auto f = frame_;
   const auto body = body_;
   const auto inverse_mass = inverse_mass_;
   const auto inverse_inertia = inverse_inertia_;
@@ -194,13 +155,9 @@ DeviceArray<double* [3][3]> DelassusOperator::diagonal_blocks() const {
         if (!rotates) return;
         for (int side = 0; side < 2; ++side) {
           const int k = body(c, side);
-          double lever[3][3];  // row i: arm x frame row i, the torque of a unit impulse
-          for (int i = 0; i < 3; ++i) {
-            const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
-            lever[i][0] = r1 * f(c, i, 2) - r2 * f(c, i, 1);
-            lever[i][1] = r2 * f(c, i, 0) - r0 * f(c, i, 2);
-            lever[i][2] = r0 * f(c, i, 1) - r1 * f(c, i, 0);
-          }
+          // Columns of the arm's cross-product matrix: torques of unit impulses along the axes.
+          const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
+          const double lever[3][3] = {{0, r2, -r1}, {-r2, 0, r0}, {r1, -r0, 0}};
           for (int i = 0; i < 3; ++i) {
             for (int j = 0; j < 3; ++j) {
               double sum = 0;

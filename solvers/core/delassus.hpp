@@ -6,19 +6,24 @@
 
 namespace ccp {
 
-/// The Delassus operator N = D^T M^-1 D [1/kg] on the device, without ever forming it for problems in
-/// bodies form; a block-CSR product for assembled ones.
+/// The Delassus operator N = D^T M^-1 D [1/kg] on the device, in world axes, without ever forming it
+/// for problems in bodies form; a block-CSR product for assembled ones.
 ///
-/// Matrix-free, y = N x takes three passes, each a parallel loop without atomics, so that the result
+/// World axes: with p_c = F_c^T gamma_c for every contact, N reads  d_c = (F^T N F p)_c, the relative
+/// velocity of the two bodies that the impulses p cause. The frames F_c drop out; what is left of them
+/// is the unit normal, which the friction cone needs. A product then moves about 100 bytes per contact
+/// instead of 208 with the frames. Solvers work in these axes and go back to contact axes (n, t1, t2)
+/// only when somebody looks (Problem::to_contact_axes). An assembled N has no frames: there "world" is
+/// contact axes, and every normal is (1, 0, 0).
+///
+/// Matrix-free, d = N p takes two passes, each a parallel loop without atomics, so that the result
 /// does not depend on the number of threads:
-///   1. per contact  p_c = F_c^T x_c                      (impulse in world axes)
-///   2. per body     v_b = M_b^-1 sum over its contacts of -+ p_c, and the torques
-///   3. per contact  y_c = F_c (v_B + w_B x arm_B - v_A - w_A x arm_A)
-/// Immovable bodies are an extra body of zero inverse mass. Per contact and product about 208 bytes
-/// move (frame twice, x, p, y and indices); 150 bytes per contact are stored.
+///   1. per body     v_b = M_b^-1 sum over its contacts of -+ p_c, and the torques
+///   2. per contact  d_c = v_B + w_B x arm_B - v_A - w_A x arm_A
+/// Immovable bodies are an extra body of zero inverse mass.
 ///
-/// Copies share the constant data; the work arrays (p and v) belong to one object each, so every user
-/// takes a copy of its own with `clone()`.
+/// Copies share the constant data; the work arrays belong to one object each, so every user takes a
+/// copy of its own with `clone()`.
 class DelassusOperator : public Operator {
  public:
   explicit DelassusOperator(const ContactProblem& problem);
@@ -35,45 +40,40 @@ class DelassusOperator : public Operator {
 
   int contacts() const { return contacts_; }
   int bodies() const { return bodies_; }
-  /// The 3x3 diagonal blocks of N. @return [n][3][3] 1/kg
+  /// The 3x3 diagonal blocks of N in world axes. @return [n][3][3] 1/kg
   DeviceArray<double* [3][3]> diagonal_blocks() const;
 
-  /// Calls sink(c, u_c) with u = N g for every contact, where g_c = impulse(c). Both are device
-  /// functors; whatever is done around the product then needs no pass of its own.
-  template <class Impulse, class Sink>
-  void apply_fused(const Impulse& impulse, const Sink& sink) const {
-    load(impulse);
+  /// Calls sink(c, (N p)_c) for every contact. Whatever is done with the product needs no pass of its
+  /// own then. Both a Tpetra vector's view and any other flat view of 3n entries will do for p.
+  template <class Sink>
+  void apply_fused(const ConstVectorView& p, const Sink& sink) const {
     if (assembled_) {
-      multiply_blocks(sink);
+      multiply_blocks(p, sink);
     } else {
-      accumulate_bodies();
+      accumulate_bodies(p);
       contact_velocities(sink);
     }
   }
 
-  /// For fixed-point iterations gamma <- update(c, (N gamma)_c): after `load(gamma)`, each `advance`
-  /// computes u = N gamma for the impulses of the last load or advance and takes update's result as
-  /// the next impulses, reading every frame once instead of twice.
-  template <class Impulse>
-  void load(const Impulse& impulse) const;
+  /// One step p <- update(c, p_c, (N p)_c) of a fixed-point iteration, in place.
   template <class Update>
-  void advance(const Update& update) const;
+  void advance(const VectorView& p, const Update& update) const;
 
-  /// Velocities M^-1 D gamma of the bodies for the impulses last loaded (bodies form).
+  /// Velocities M^-1 D gamma that impulses p give to the bodies (bodies form).
   /// @return [m + 1][3 or 6] m/s and rad/s; the last row is the immovable body
-  DeviceArray<double**> body_velocities() const {
-    accumulate_bodies();
+  DeviceArray<double**> body_velocities(const ConstVectorView& p) const {
+    accumulate_bodies(p);
     return velocity_;
   }
 
   bool is_assembled() const { return assembled_; }
 
   // Public only because device lambdas may not live in private members.
-  void accumulate_bodies() const;
+  void accumulate_bodies(const ConstVectorView& p) const;
   template <class Sink>
   void contact_velocities(const Sink& sink) const;
   template <class Sink>
-  void multiply_blocks(const Sink& sink) const;
+  void multiply_blocks(const ConstVectorView& p, const Sink& sink) const;
 
  private:
   DelassusOperator() = default;
@@ -83,7 +83,6 @@ class DelassusOperator : public Operator {
   bool assembled_ = false, rotates_ = false;
 
   // Bodies form. Index m stands for the immovable body.
-  DeviceArray<double* [3][3]> frame_;
   DeviceArray<int* [2]> body_;
   DeviceArray<double* [2][3]> arm_;
   DeviceArray<int*> incidence_offset_;  ///< [m + 1]
@@ -97,37 +96,14 @@ class DelassusOperator : public Operator {
   DeviceArray<double* [3][3]> block_;
 
   // Work arrays of this object.
-  DeviceArray<double* [3]> impulse_;       ///< p, or g itself in assembled form
-  DeviceArray<double* [3]> next_impulse_;  ///< assembled form only
-  DeviceArray<double**> velocity_;         ///< [m + 1][3 or 6]
+  DeviceArray<double**> velocity_;  ///< bodies form: [m + 1][3 or 6]
+  VectorView next_;                 ///< assembled form: the next impulses of advance()
 };
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-template <class Impulse>
-void DelassusOperator::load(const Impulse& impulse) const {
-  const auto p = impulse_;
-  if (assembled_) {
-    Kokkos::parallel_for(
-        "ccp::Delassus::load", range(contacts_), KOKKOS_LAMBDA(const int c) {
-          const Vec3 g = impulse(c);
-          p(c, 0) = g.n, p(c, 1) = g.t1, p(c, 2) = g.t2;
-        });
-    return;
-  }
-  const auto f = frame_;
-  Kokkos::parallel_for(
-      "ccp::Delassus::load", range(contacts_), KOKKOS_LAMBDA(const int c) {
-        const Vec3 g = impulse(c);
-        for (int k = 0; k < 3; ++k) {
-          p(c, k) = f(c, 0, k) * g.n + f(c, 1, k) * g.t1 + f(c, 2, k) * g.t2;
-        }
-      });
-}
-
 template <class Sink>
 void DelassusOperator::contact_velocities(const Sink& sink) const {
-  const auto f = frame_;
   const auto body = body_;
   const auto v = velocity_;
   const auto arm = arm_;
@@ -135,45 +111,38 @@ void DelassusOperator::contact_velocities(const Sink& sink) const {
     Kokkos::parallel_for(
         "ccp::Delassus::contact_velocities", range(contacts_), KOKKOS_LAMBDA(const int c) {
           const int a = body(c, 0), b = body(c, 1);
-          const double d0 = v(b, 0) - v(a, 0), d1 = v(b, 1) - v(a, 1), d2 = v(b, 2) - v(a, 2);
-          sink(c, Vec3{f(c, 0, 0) * d0 + f(c, 0, 1) * d1 + f(c, 0, 2) * d2,
-                       f(c, 1, 0) * d0 + f(c, 1, 1) * d1 + f(c, 1, 2) * d2,
-                       f(c, 2, 0) * d0 + f(c, 2, 1) * d1 + f(c, 2, 2) * d2});
+          sink(c, Vec3{v(b, 0) - v(a, 0), v(b, 1) - v(a, 1), v(b, 2) - v(a, 2)});
         });
     return;
   }
   Kokkos::parallel_for(
       "ccp::Delassus::contact_velocities", range(contacts_), KOKKOS_LAMBDA(const int c) {
-        double d[3] = {0, 0, 0};
+        Vec3 d;
         for (int side = 0; side < 2; ++side) {
           const int i = body(c, side);
           const double sign = side == 0 ? -1 : 1;
           const double w0 = v(i, 3), w1 = v(i, 4), w2 = v(i, 5);
           const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
-          d[0] += sign * (v(i, 0) + w1 * r2 - w2 * r1);
-          d[1] += sign * (v(i, 1) + w2 * r0 - w0 * r2);
-          d[2] += sign * (v(i, 2) + w0 * r1 - w1 * r0);
+          d.x += sign * (v(i, 0) + w1 * r2 - w2 * r1);
+          d.y += sign * (v(i, 1) + w2 * r0 - w0 * r2);
+          d.z += sign * (v(i, 2) + w0 * r1 - w1 * r0);
         }
-        sink(c, Vec3{f(c, 0, 0) * d[0] + f(c, 0, 1) * d[1] + f(c, 0, 2) * d[2],
-                     f(c, 1, 0) * d[0] + f(c, 1, 1) * d[1] + f(c, 1, 2) * d[2],
-                     f(c, 2, 0) * d[0] + f(c, 2, 1) * d[1] + f(c, 2, 2) * d[2]});
+        sink(c, d);
       });
 }
 
 template <class Sink>
-void DelassusOperator::multiply_blocks(const Sink& sink) const {
+void DelassusOperator::multiply_blocks(const ConstVectorView& p, const Sink& sink) const {
   const auto offset = row_offset_;
   const auto column = column_;
   const auto block = block_;
-  const auto g = impulse_;
   Kokkos::parallel_for(
       "ccp::Delassus::multiply_blocks", range(contacts_), KOKKOS_LAMBDA(const int c) {
         double u[3] = {0, 0, 0};
         for (std::int64_t k = offset(c); k < offset(c + 1); ++k) {
-          const int j = column(k);
+          const Vec3 g = load3(p, column(k));
           for (int row = 0; row < 3; ++row) {
-            u[row] += block(k, row, 0) * g(j, 0) + block(k, row, 1) * g(j, 1) +
-                      block(k, row, 2) * g(j, 2);
+            u[row] += block(k, row, 0) * g.x + block(k, row, 1) * g.y + block(k, row, 2) * g.z;
           }
         }
         sink(c, Vec3{u[0], u[1], u[2]});
@@ -181,26 +150,20 @@ void DelassusOperator::multiply_blocks(const Sink& sink) const {
 }
 
 template <class Update>
-void DelassusOperator::advance(const Update& update) const {
-  const auto p = impulse_;
-  if (assembled_) {
-    // Rows still read the old impulses, so the new ones go to a second array.
-    const auto next = next_impulse_;
-    multiply_blocks(KOKKOS_LAMBDA(const int c, const Vec3& u) {
-      const Vec3 g = update(c, u);
-      next(c, 0) = g.n, next(c, 1) = g.t1, next(c, 2) = g.t2;
+void DelassusOperator::advance(const VectorView& p, const Update& update) const {
+  if (!assembled_) {
+    accumulate_bodies(p);
+    contact_velocities(KOKKOS_LAMBDA(const int c, const Vec3& d) {
+      store3(p, c, update(c, load3(p, c), d));
     });
-    Kokkos::deep_copy(ExecSpace(), p, next);
     return;
   }
-  accumulate_bodies();
-  const auto f = frame_;
-  contact_velocities(KOKKOS_LAMBDA(const int c, const Vec3& u) {
-    const Vec3 g = update(c, u);
-    for (int k = 0; k < 3; ++k) {
-      p(c, k) = f(c, 0, k) * g.n + f(c, 1, k) * g.t1 + f(c, 2, k) * g.t2;
-    }
+  // Other rows still read the old impulses, so the new ones go to a second array.
+  const auto next = next_;
+  multiply_blocks(p, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+    store3(next, c, update(c, load3(p, c), d));
   });
+  Kokkos::deep_copy(ExecSpace(), p, next);
 }
 
 }  // namespace ccp

@@ -1,31 +1,69 @@
 #include "solvers/core/problem.hpp"
 
+#include "solvers/core/upload.hpp"
+
 namespace ccp {
-namespace {
-
-template <class View>
-View upload_flat(const std::string& label, const std::vector<double>& data) {
-  View device(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), data.size());
-  const auto host = Kokkos::create_mirror_view(device);
-  for (std::size_t i = 0; i < data.size(); ++i) host(i) = data[i];
-  Kokkos::deep_copy(device, host);
-  return device;
-}
-
-}  // namespace
 
 Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
-  r_ = upload_flat<VectorView>("ccp::Problem::r", host.r);
-  mu_ = upload_flat<DeviceArray<double*>>("ccp::Problem::mu", host.mu);
+  const std::size_t n = host.contacts();
+  mu_ = upload<DeviceArray<double*>>("ccp::Problem::mu", host.mu, n);
+  const auto r = upload<VectorView>("ccp::Problem::r", host.r, 3 * n);
+  std::vector<double> normal(3 * n, 0.0);
+  if (delassus_.is_assembled()) {
+    for (std::size_t c = 0; c < n; ++c) normal[3 * c] = 1;
+  } else {
+    frame_ = upload<DeviceArray<double* [3][3]>>("ccp::Problem::frame", host.frame, n);
+    for (std::size_t c = 0; c < n; ++c) {
+      for (int k = 0; k < 3; ++k) normal[3 * c + k] = host.frame[9 * c + k];
+    }
+  }
+  normal_ = upload<DeviceArray<double* [3]>>("ccp::Problem::normal", normal, n);
+  to_world_axes(r, r);
+  r_ = r;
+
   const auto diagonal = delassus_.diagonal_blocks();
   double trace = 0;
   Kokkos::parallel_reduce(
-      "ccp::Problem::trace", range(host.contacts()),
+      "ccp::Problem::trace", range(n),
       KOKKOS_LAMBDA(const int c, double& sum) {
         sum += diagonal(c, 0, 0) + diagonal(c, 1, 1) + diagonal(c, 2, 2);
       },
       trace);
-  if (trace > 0) delassus_scale_ = trace / (3.0 * static_cast<double>(host.contacts()));
+  if (trace > 0) delassus_scale_ = trace / (3.0 * static_cast<double>(n));
+}
+
+void Problem::to_world_axes(const ConstVectorView& contact, const VectorView& world) const {
+  const auto f = frame_;
+  const bool turned = !delassus_.is_assembled();
+  Kokkos::parallel_for(
+      "ccp::Problem::to_world_axes", range(contacts()), KOKKOS_LAMBDA(const int c) {
+        const Vec3 g = load3(contact, c);
+        if (!turned) {
+          store3(world, c, g);
+          return;
+        }
+        store3(world, c,
+               Vec3{f(c, 0, 0) * g.x + f(c, 1, 0) * g.y + f(c, 2, 0) * g.z,
+                    f(c, 0, 1) * g.x + f(c, 1, 1) * g.y + f(c, 2, 1) * g.z,
+                    f(c, 0, 2) * g.x + f(c, 1, 2) * g.y + f(c, 2, 2) * g.z});
+      });
+}
+
+void Problem::to_contact_axes(const ConstVectorView& world, const VectorView& contact) const {
+  const auto f = frame_;
+  const bool turned = !delassus_.is_assembled();
+  Kokkos::parallel_for(
+      "ccp::Problem::to_contact_axes", range(contacts()), KOKKOS_LAMBDA(const int c) {
+        const Vec3 p = load3(world, c);
+        if (!turned) {
+          store3(contact, c, p);
+          return;
+        }
+        store3(contact, c,
+               Vec3{f(c, 0, 0) * p.x + f(c, 0, 1) * p.y + f(c, 0, 2) * p.z,
+                    f(c, 1, 0) * p.x + f(c, 1, 1) * p.y + f(c, 1, 2) * p.z,
+                    f(c, 2, 0) * p.x + f(c, 2, 1) * p.y + f(c, 2, 2) * p.z});
+      });
 }
 
 }  // namespace ccp

@@ -6,7 +6,8 @@
 namespace ccp {
 
 /// A problem as solvers see it: its data on the device, made once and shared by all who work on it.
-/// The ContactProblem must outlive it.
+/// Impulses and velocities are in world axes here (see DelassusOperator); the frames are kept for the
+/// way back to contact axes. The ContactProblem must outlive it.
 class Problem {
  public:
   explicit Problem(const ContactProblem& host);
@@ -18,10 +19,18 @@ class Problem {
   /// N with work arrays of the caller's own.
   Teuchos::RCP<DelassusOperator> delassus() const { return delassus_.clone(); }
   const DelassusOperator& shared_delassus() const { return delassus_; }
-  /// Free contact velocity, 3n values, m/s.
+  /// Free contact velocity, 3n values in world axes, m/s.
   ConstVectorView r() const { return r_; }
+  /// Unit normals in world axes, [n][3].
+  DeviceArray<const double* [3]> normal() const { return normal_; }
+  /// Contact frames, [n][3][3] rows n, t1, t2 in world axes; empty in assembled form.
+  DeviceArray<const double* [3][3]> frame() const { return frame_; }
   /// Friction coefficients, n values.
   DeviceArray<const double*> mu() const { return mu_; }
+
+  /// World axes from contact axes and back, 3n values each; the two views may be the same.
+  void to_world_axes(const ConstVectorView& contact, const VectorView& world) const;
+  void to_contact_axes(const ConstVectorView& world, const VectorView& contact) const;
 
   /// s = trace(N) / 3n, 1/kg; 1 where that is zero.
   double delassus_scale() const { return delassus_scale_; }
@@ -31,6 +40,8 @@ class Problem {
   DelassusOperator delassus_;
   ConstVectorView r_;
   DeviceArray<const double*> mu_;
+  DeviceArray<const double* [3]> normal_;
+  DeviceArray<const double* [3][3]> frame_;  ///< empty in assembled form
   double delassus_scale_ = 1;
 };
 

@@ -29,70 +29,76 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// The cones of all contacts: C = {n >= |t|} about the normal, or the half-line where mu = 0.
+struct Cones {
+  DeviceArray<const double* [3]> normal;
+  DeviceArray<const double*> mu;
+  std::size_t size() const { return mu.extent(0); }
+};
+
 /// How close a pair (x, y) is to the solution and to the central path.
 struct Centrality {
   double dot = 0;   ///< x.y
   double logs = 0;  ///< sum over contacts of log(4 det x det y), the cone of mu = 0 counted as (x_n y_n)^2
 };
 
-Centrality centrality(const DeviceArray<const double*>& mu, const VectorView& x,
-                      const VectorView& y) {
+Centrality centrality(const Cones& cones, const VectorView& x, const VectorView& y) {
   Centrality result;
+  const auto normal = cones.normal;
+  const auto mu = cones.mu;
   Kokkos::parallel_reduce(
-      "ccp::Ipm::centrality", range(mu.extent(0)),
+      "ccp::Ipm::centrality", range(cones.size()),
       KOKKOS_LAMBDA(const int c, double& sum, double& logs) {
-        const Vec3 xc = load3(x, c), yc = load3(y, c);
-        if (mu(c) == 0) {
-          sum += xc.n * yc.n;
-          logs += 2 * log(xc.n * yc.n);
-        } else {
-          sum += dot(xc, yc);
-          logs += log(2 * jordan::det(xc)) + log(2 * jordan::det(yc));
-        }
+        const Vec3 xc = load3(x, c), yc = load3(y, c), n = row3(normal, c);
+        const double product = dot(xc, yc);
+        sum += product;
+        logs += mu(c) == 0 ? 2 * log(product)
+                           : log(4 * jordan::det(xc, n) * jordan::det(yc, n));
       },
       Kokkos::Sum<double>(result.dot), Kokkos::Sum<double>(result.logs));
   return result;
 }
 
-/// y_c = 2 alpha-centred partner of x_c: x o y = alpha e.
-void central_partner(const DeviceArray<const double*>& mu, const VectorView& x, double alpha,
-                     const VectorView& y) {
+/// y with x o y = alpha e, that is alpha x^-1.
+void central_partner(const Cones& cones, const VectorView& x, double alpha, const VectorView& y) {
+  const auto normal = cones.normal;
+  const auto mu = cones.mu;
   Kokkos::parallel_for(
-      "ccp::Ipm::central_partner", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
-        const Vec3 xc = load3(x, c);
-        store3(y, c, mu(c) == 0 ? Vec3{2 * alpha / xc.n, 0, 0} : alpha * jordan::inverse(xc));
+      "ccp::Ipm::central_partner", range(cones.size()), KOKKOS_LAMBDA(const int c) {
+        const Vec3 xc = load3(x, c), n = row3(normal, c);
+        store3(y, c, mu(c) == 0 ? (2 * alpha / dot(xc, n)) * n : alpha * jordan::inverse(xc, n));
       });
 }
 
 /// b = alpha x^-1 - y - ds d.
-void newton_rhs(const DeviceArray<const double*>& mu, const VectorView& x, const VectorView& y,
-                const VectorView& d, double alpha, double ds, const VectorView& b) {
+void newton_rhs(const Cones& cones, const VectorView& x, const VectorView& y, const VectorView& d,
+                double alpha, double ds, const VectorView& b) {
+  central_partner(cones, x, alpha, b);
   Kokkos::parallel_for(
-      "ccp::Ipm::newton_rhs", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
-        const Vec3 xc = load3(x, c);
-        const Vec3 centre =
-            mu(c) == 0 ? Vec3{2 * alpha / xc.n, 0, 0} : alpha * jordan::inverse(xc);
-        store3(b, c, centre - load3(y, c) - ds * load3(d, c));
-      });
+      "ccp::Ipm::newton_rhs", range(b.extent(0)),
+      KOKKOS_LAMBDA(const int i) { b(i) -= y(i) + ds * d(i); });
 }
 
 /// Largest common theta with x + theta dx and y + theta dy in the cones.
-double max_step(const DeviceArray<const double*>& mu, const VectorView& x, const VectorView& dx,
-                const VectorView& y, const VectorView& dy) {
+double max_step(const Cones& cones, const VectorView& x, const VectorView& dx, const VectorView& y,
+                const VectorView& dy) {
   double theta = 1e300;
+  const auto normal = cones.normal;
+  const auto mu = cones.mu;
   Kokkos::parallel_reduce(
-      "ccp::Ipm::max_step", range(mu.extent(0)),
+      "ccp::Ipm::max_step", range(cones.size()),
       KOKKOS_LAMBDA(const int c, double& smallest) {
         const Vec3 xc = load3(x, c), dxc = load3(dx, c), yc = load3(y, c), dyc = load3(dy, c);
-        double step;
+        const Vec3 n = row3(normal, c);
+        double step, other;
         if (mu(c) == 0) {
-          step = dxc.n < 0 ? -xc.n / dxc.n : 1e300;
-          if (dyc.n < 0 && -yc.n / dyc.n < step) step = -yc.n / dyc.n;
+          step = dot(dxc, n) < 0 ? -dot(xc, n) / dot(dxc, n) : 1e300;
+          other = dot(dyc, n) < 0 ? -dot(yc, n) / dot(dyc, n) : 1e300;
         } else {
-          step = jordan::max_step(xc, dxc);
-          const double other = jordan::max_step(yc, dyc);
-          if (other < step) step = other;
+          step = jordan::max_step(xc, dxc, n);
+          other = jordan::max_step(yc, dyc, n);
         }
+        if (other < step) step = other;
         if (!(step >= smallest)) smallest = step;  // a NaN is kept, too
       },
       Kokkos::Min<double>(theta));
@@ -107,14 +113,15 @@ void advance(const VectorView& z, double theta, const VectorView& dz) {
 }
 
 /// Whether y - s d lies strictly inside the cones.
-bool is_feasible(const DeviceArray<const double*>& mu, const VectorView& y, const VectorView& d,
-                 double s) {
+bool is_feasible(const Cones& cones, const VectorView& y, const VectorView& d, double s) {
   int outside = 0;
+  const auto normal = cones.normal;
+  const auto mu = cones.mu;
   Kokkos::parallel_reduce(
-      "ccp::Ipm::is_feasible", range(mu.extent(0)),
+      "ccp::Ipm::is_feasible", range(cones.size()),
       KOKKOS_LAMBDA(const int c, int& count) {
-        const Vec3 z = load3(y, c) - s * load3(d, c);
-        if (!(mu(c) == 0 ? z.n > 0 : jordan::is_interior(z))) ++count;
+        const Vec3 z = load3(y, c) - s * load3(d, c), n = row3(normal, c);
+        if (!(mu(c) == 0 ? dot(z, n) > 0 : jordan::is_interior(z, n))) ++count;
       },
       outside);
   return outside == 0;
@@ -170,7 +177,6 @@ OptionList IpmSolver::options() {
 
 void IpmSolver::setup(const Problem& problem) {
   problem_ = &problem;
-  mu_ = problem.mu();
   const ContactProblem& host = problem.host();
   const std::size_t n = host.contacts();
   const bool elastic_possible = host.stiffness.size() == 2 * n && host.dt > 0;
@@ -219,20 +225,26 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   };
   if (n == 0) return finish(Status::converged);
 
+  const Cones cones{problem_->normal(), problem_->mu()};
   const auto make = [&] { return Teuchos::rcp(new Vector(problem_->map(), 1)); };
-  const auto x_ = make(), y_ = make(), d_ = make(), dx_ = make(), dy_ = make(), b_ = make();
-  const VectorView x = read_write_view(*x_), y = read_write_view(*y_), d = read_write_view(*d_),
-                   dx = read_write_view(*dx_), dy = read_write_view(*dy_), b = read_write_view(*b_);
-  const auto write_gamma = [&](Vector& out) { system_->impulse(x, overwrite_view(out)); };
+  const auto dgamma_ = make(), b_ = make();
+  const VectorView dgamma = read_write_view(*dgamma_), b = read_write_view(*b_);
+  const std::size_t size = 3 * static_cast<std::size_t>(n);
+  const VectorView x("ccp::Ipm::x", size), y("ccp::Ipm::y", size), d("ccp::Ipm::d", size),
+      dx("ccp::Ipm::dx", size), dy("ccp::Ipm::dy", size);
+  const auto write_gamma = [&](Vector& out) {
+    system_->impulse(x, overwrite_view(out));
+    problem_->to_contact_axes(read_view(out), overwrite_view(out));
+  };
 
   // A point on the central path of the problem with the artificial variable (Sect. 4.3).
   const double start = options_.start;
+  const auto normal = cones.normal;
   Kokkos::parallel_for(
       "ccp::Ipm::start", range(n),
-      KOKKOS_LAMBDA(const int c) { store3(x, c, Vec3{start, 0, 0}); });
+      KOKKOS_LAMBDA(const int c) { store3(x, c, start * row3(normal, c)); });
   system_->velocity(x, y);
   double sum = 0;
-  const auto mu = mu_;
   Kokkos::parallel_reduce(
       "ccp::Ipm::initial_alpha", range(n),
       KOKKOS_LAMBDA(const int c, double& total) { total += fabs(dot(load3(x, c), load3(y, c))); },
@@ -240,11 +252,11 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   double alpha = sum / (2.0 * n);  // eq. 34
   if (!(alpha > 0)) alpha = start;  // r + N x happens to vanish: any positive value does
   Kokkos::deep_copy(d, y);
-  central_partner(mu, x, alpha, y);
+  central_partner(cones, x, alpha, y);
   double s = 2 * alpha;
   const double scale = 1 / s;
   Kokkos::parallel_for(
-      "ccp::Ipm::direction_d", range(3 * static_cast<std::size_t>(n)),
+      "ccp::Ipm::direction_d", range(size),
       KOKKOS_LAMBDA(const int i) { d(i) = scale * (y(i) - d(i)); });
   const double d_norm = max_abs(d);
   bool feasible = false;
@@ -262,7 +274,7 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   };
 
   while (true) {
-    const Centrality now = centrality(mu, x, y);
+    const Centrality now = centrality(cones, x, y);
     info.own_residual = std::max(now.dot / n, feasible ? 0 : s * d_norm);
     count();
     if (!std::isfinite(now.dot) || !std::isfinite(now.logs)) {
@@ -290,17 +302,18 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     alpha = choose_beta(f_cen) * now.dot / (2.0 * n);
     const double ds = feasible ? 0 : 2 * alpha - s;
 
-    newton_rhs(mu, x, y, d, alpha, ds, b);
+    newton_rhs(cones, x, y, d, alpha, ds, b);
+    system_->scale_rhs(b);
     system_->set_scaling(x, y);
     if (!preconditioner_.is_null()) {
       const Stopwatch watch(info.timers["preconditioner_setup"]);
       system_->update(*preconditioner_);
     }
-    Kokkos::deep_copy(dx, 0.0);
+    Kokkos::deep_copy(dgamma, 0.0);
     KrylovResult direction;
     try {
       const Stopwatch watch(info.timers["krylov"]);
-      direction = krylov_->solve(b_, dx_, options_.krylov_tolerance);
+      direction = krylov_->solve(b_, dgamma_, options_.krylov_tolerance);
     } catch (const OutOfTime&) {
       count();
       observer.observe({info.counters, info.own_residual}, write_gamma);
@@ -313,9 +326,9 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
       return finish(Status::numerical_error, "Krylov breakdown: " + direction.message);
     }
 
-    system_->apply_delassus(dx, dy);
+    system_->direction(dgamma, dx, dy);
     advance(dy, ds, d);
-    const double theta = std::min(1.0, options_.step_fraction * max_step(mu, x, dx, y, dy));
+    const double theta = std::min(1.0, options_.step_fraction * max_step(cones, x, dx, y, dy));
     ++info.counters.outer;
     if (!(theta >= options_.min_step)) {
       write_gamma(gamma);
@@ -326,7 +339,7 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     advance(y, theta, dy);
     if (!feasible) {
       s += theta * ds;
-      if (is_feasible(mu, y, d, s)) {  // the artificial variable has done its work
+      if (is_feasible(cones, y, d, s)) {  // the artificial variable has done its work
         advance(y, -s, d);
         s = 0;
         feasible = true;

@@ -11,7 +11,7 @@ namespace ccp {
 /// Defaults are the values of seed 001 where it gives one.
 struct IpmOptions {
   KrylovOptions krylov;                       ///< cap of 500 iterations per direction
-  double krylov_tolerance = 1e-4;             ///< on the relative residual; not given in the papers
+  double krylov_tolerance = 1e-3;             ///< on the relative residual; not given in the papers
   std::string preconditioner = "block_diagonal";  ///< or "none"
   std::string strategy = "path_following";    ///< or "potential_reduction": sets the three betas
   double beta_cen = 0, beta_1 = 0, beta_bd = 0;   ///< 0: the strategy's value (Sect. 5.2.3)
@@ -47,7 +47,6 @@ class IpmSolver : public Solver {
 
   IpmOptions options_;
   const Problem* problem_ = nullptr;
-  DeviceArray<const double*> mu_;
   Teuchos::RCP<NewtonSystem> system_;
   Teuchos::RCP<BlockDiagonalInverse> preconditioner_;
   std::unique_ptr<KrylovSolver> krylov_;

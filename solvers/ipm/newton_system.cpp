@@ -1,13 +1,18 @@
 #include "solvers/ipm/newton_system.hpp"
 
+#include <stdexcept>
+
 namespace ccp {
 namespace {
 
-/// T^-1 z.
-template <class Scale>
-KOKKOS_INLINE_FUNCTION Vec3 scaled(const Scale& inverse_scale, int c, const Vec3& z) {
-  const double normal = inverse_scale(c, 0), tangential = inverse_scale(c, 1);
-  return {normal * z.n, tangential * z.t1, tangential * z.t2};
+/// T^-1 z: the normal part by 1/mu; for mu = 0 the tangential part is dropped.
+KOKKOS_INLINE_FUNCTION Vec3 unscale(double mu, const Vec3& z, const Vec3& normal) {
+  return mu > 0 ? stretch(1 / mu, 1, z, normal) : dot(z, normal) * normal;
+}
+
+/// T z, with the same exception.
+KOKKOS_INLINE_FUNCTION Vec3 scale(double mu, const Vec3& z, const Vec3& normal) {
+  return mu > 0 ? stretch(mu, 1, z, normal) : dot(z, normal) * normal;
 }
 
 }  // namespace
@@ -16,116 +21,140 @@ NewtonSystem::NewtonSystem(const Problem& problem, DeviceArray<double* [2]> regu
     : map_(problem.map()),
       delassus_(problem.delassus()),
       r_(problem.r()),
-      inverse_scale_("ccp::NewtonSystem::inverse_scale", problem.contacts()),
+      mu_(problem.mu()),
+      normal_(problem.normal()),
+      scaled_("ccp::NewtonSystem::scaled", 3 * static_cast<std::size_t>(problem.contacts())),
       regularization_(regularization),
       scaling_("ccp::NewtonSystem::scaling", problem.contacts()),
       diagonal_("ccp::NewtonSystem::diagonal", problem.contacts()) {
-  const auto mu = problem.mu();
-  const auto s = inverse_scale_;
+  const auto normal = normal_;
+  const auto mu = mu_;
   const auto rho = regularization_;
-  const auto d = diagonal_;
+  const auto a = diagonal_;
   const auto block = problem.shared_delassus().diagonal_blocks();
   Kokkos::parallel_for(
       "ccp::NewtonSystem::setup", range(problem.contacts()), KOKKOS_LAMBDA(const int c) {
-        s(c, 0) = mu(c) > 0 ? 1 / mu(c) : 1;
-        s(c, 1) = mu(c) > 0 ? 1 : 0;
-        rho(c, 0) *= s(c, 0) * s(c, 0);
-        rho(c, 1) *= s(c, 1) * s(c, 1);
-        const double n = s(c, 0), t = s(c, 1);
-        d(c, 0) = n * n * block(c, 0, 0) + rho(c, 0);
-        d(c, 1) = n * t * block(c, 0, 1);
-        d(c, 2) = n * t * block(c, 0, 2);
-        d(c, 3) = t * t * block(c, 1, 1) + rho(c, 1);
-        d(c, 4) = t * t * block(c, 1, 2);
-        d(c, 5) = t * t * block(c, 2, 2) + rho(c, 1);
+        const Vec3 n = row3(normal, c);
+        const double axis[3] = {n.x, n.y, n.z};
+        const double along = rho(c, 0) - rho(c, 1);
+        double nn = 0;  // n . N_cc n
+        for (int i = 0; i < 3; ++i) {
+          for (int j = 0; j < 3; ++j) nn += axis[i] * block(c, i, j) * axis[j];
+        }
+        int k = 0;
+        for (int i = 0; i < 3; ++i) {
+          for (int j = i; j < 3; ++j, ++k) {
+            // With mu = 0 only the normal part of N acts; the tangential identity is added in update().
+            const double coupled = mu(c) > 0 ? block(c, i, j) : nn * axis[i] * axis[j];
+            const double across = mu(c) > 0 ? rho(c, 1) : 0;
+            const double normal_part = mu(c) > 0 ? along : rho(c, 0);
+            a(c, k) = coupled + normal_part * axis[i] * axis[j] + (i == j ? across : 0);
+          }
+        }
       });
 }
 
-void NewtonSystem::apply(const Vector& x, Vector& y, Teuchos::ETransp, double, double) const {
+void NewtonSystem::apply(const Vector& p, Vector& y, Teuchos::ETransp, double alpha,
+                         double beta) const {
+  if (alpha != 1 || beta != 0) throw std::invalid_argument("NewtonSystem::apply: alpha=1, beta=0");
   ++applies_;
   if (on_apply) on_apply();
-  const auto in = read_view(x);
+  const auto in = read_view(p);
   const auto out = overwrite_view(y);
-  const auto s = inverse_scale_;
+  const auto normal = normal_;
+  const auto mu = mu_;
   const auto rho = regularization_;
   const auto w = scaling_;
-  delassus_->apply_fused(
-      KOKKOS_LAMBDA(const int c) { return scaled(s, c, load3(in, c)); },
-      KOKKOS_LAMBDA(const int c, const Vec3& u) {
-        const Vec3 z = load3(in, c);
-        const Vec3 nz = scaled(s, c, u);
-        const double det = w(c, 3);
-        if (s(c, 1) == 0) {
-          store3(out, c, Vec3{nz.n + (det + rho(c, 0)) * z.n, z.t1, z.t2});
-          return;
-        }
-        const Vec3 pz = jordan::quadratic({w(c, 0), w(c, 1), w(c, 2)}, det, z);
-        store3(out, c,
-               Vec3{nz.n + pz.n + rho(c, 0) * z.n, nz.t1 + pz.t1 + rho(c, 1) * z.t1,
-                    nz.t2 + pz.t2 + rho(c, 1) * z.t2});
-      });
-}
-
-void NewtonSystem::apply_delassus(const VectorView& x, const VectorView& y) const {
-  ++applies_;
-  const auto s = inverse_scale_;
-  delassus_->apply_fused(
-      KOKKOS_LAMBDA(const int c) { return scaled(s, c, load3(x, c)); },
-      KOKKOS_LAMBDA(const int c, const Vec3& u) { store3(y, c, scaled(s, c, u)); });
+  delassus_->apply_fused(in, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+    const Vec3 z = load3(in, c), n = row3(normal, c), tw = row3(w, c);
+    const double det = w(c, 3), zn = dot(z, n), m = mu(c);
+    if (m > 0) {
+      // T P(w) T z = Tw (Tw.z) - det w ((1 + mu^2) z_n n - z), and R z.
+      const double along = rho(c, 0) - rho(c, 1) - det * (1 + m * m);
+      store3(out, c, d + (det + rho(c, 1)) * z + (along * zn) * n + dot(tw, z) * tw);
+    } else {
+      const double dn = dot(d, n) + (det + rho(c, 0)) * zn;
+      store3(out, c, z + (dn - zn) * n);
+    }
+  });
 }
 
 void NewtonSystem::velocity(const VectorView& x, const VectorView& y) const {
   ++applies_;
-  const auto s = inverse_scale_;
+  impulse(x, scaled_);
+  const auto normal = normal_;
+  const auto mu = mu_;
   const auto r = r_;
-  delassus_->apply_fused(
-      KOKKOS_LAMBDA(const int c) { return scaled(s, c, load3(x, c)); },
-      KOKKOS_LAMBDA(const int c, const Vec3& u) { store3(y, c, scaled(s, c, u + load3(r, c))); });
+  delassus_->apply_fused(scaled_, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+    store3(y, c, unscale(mu(c), d + load3(r, c), row3(normal, c)));
+  });
+}
+
+void NewtonSystem::direction(const VectorView& dgamma, const VectorView& dx,
+                             const VectorView& dy) const {
+  ++applies_;
+  const auto normal = normal_;
+  const auto mu = mu_;
+  delassus_->apply_fused(dgamma, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+    const Vec3 n = row3(normal, c);
+    store3(dx, c, scale(mu(c), load3(dgamma, c), n));
+    store3(dy, c, unscale(mu(c), d, n));
+  });
 }
 
 void NewtonSystem::impulse(const VectorView& x, const VectorView& gamma) const {
-  const auto s = inverse_scale_;
+  const auto normal = normal_;
+  const auto mu = mu_;
   Kokkos::parallel_for(
-      "ccp::NewtonSystem::impulse", range(inverse_scale_.extent(0)),
-      KOKKOS_LAMBDA(const int c) { store3(gamma, c, scaled(s, c, load3(x, c))); });
+      "ccp::NewtonSystem::impulse", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
+        store3(gamma, c, unscale(mu(c), load3(x, c), row3(normal, c)));
+      });
+}
+
+void NewtonSystem::scale_rhs(const VectorView& b) const {
+  const auto normal = normal_;
+  const auto mu = mu_;
+  Kokkos::parallel_for(
+      "ccp::NewtonSystem::scale_rhs", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
+        store3(b, c, scale(mu(c), load3(b, c), row3(normal, c)));
+      });
 }
 
 void NewtonSystem::set_scaling(const VectorView& x, const VectorView& y) {
-  const auto s = inverse_scale_;
+  const auto normal = normal_;
+  const auto mu = mu_;
   const auto w = scaling_;
   Kokkos::parallel_for(
-      "ccp::NewtonSystem::set_scaling", range(inverse_scale_.extent(0)),
-      KOKKOS_LAMBDA(const int c) {
-        const Vec3 xc = load3(x, c), yc = load3(y, c);
-        if (s(c, 1) == 0) {
+      "ccp::NewtonSystem::set_scaling", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
+        const Vec3 n = row3(normal, c), xc = load3(x, c), yc = load3(y, c);
+        if (mu(c) == 0) {
           w(c, 0) = w(c, 1) = w(c, 2) = 0;
-          w(c, 3) = yc.n / xc.n;
+          w(c, 3) = dot(yc, n) / dot(xc, n);
           return;
         }
-        const jordan::ScalingPoint point = jordan::nt_scaling(xc, yc);
-        w(c, 0) = point.w.n, w(c, 1) = point.w.t1, w(c, 2) = point.w.t2;
+        const jordan::ScalingPoint point = jordan::nt_scaling(xc, yc, n);
+        const Vec3 tw = scale(mu(c), point.w, n);
+        w(c, 0) = tw.x, w(c, 1) = tw.y, w(c, 2) = tw.z;
         w(c, 3) = point.det;
       });
 }
 
 void NewtonSystem::update(BlockDiagonalInverse& preconditioner) const {
-  const auto s = inverse_scale_;
+  const auto normal = normal_;
+  const auto mu = mu_;
   const auto w = scaling_;
-  const auto d = diagonal_;
+  const auto base = diagonal_;
   preconditioner.update(KOKKOS_LAMBDA(const int c, double* a) {
-    const double det = w(c, 3);
-    for (int k = 0; k < 6; ++k) a[k] = d(c, k);
-    if (s(c, 1) == 0) {
-      a[0] += det;
-      a[3] += 1, a[5] += 1;
-      return;
+    const double det = w(c, 3), m = mu(c);
+    const double n[3] = {normal(c, 0), normal(c, 1), normal(c, 2)};
+    // mu = 0: det along the normal, 1 across it.
+    const double along = m > 0 ? -det * (1 + m * m) : det - 1, across = m > 0 ? det : 1;
+    int k = 0;
+    for (int i = 0; i < 3; ++i) {
+      for (int j = i; j < 3; ++j, ++k) {
+        a[k] = base(c, k) + w(c, i) * w(c, j) + along * n[i] * n[j] + (i == j ? across : 0);
+      }
     }
-    a[0] += w(c, 0) * w(c, 0) - det;
-    a[1] += w(c, 0) * w(c, 1);
-    a[2] += w(c, 0) * w(c, 2);
-    a[3] += w(c, 1) * w(c, 1) + det;
-    a[4] += w(c, 1) * w(c, 2);
-    a[5] += w(c, 2) * w(c, 2) + det;
   });
 }
 

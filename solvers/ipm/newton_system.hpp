@@ -1,38 +1,48 @@
 #pragma once
 
+#include <functional>
+
 #include "solvers/core/problem.hpp"
 #include "solvers/linear/block_diagonal.hpp"
 
 namespace ccp {
 
-/// The matrix of the interior point method's Newton step in the variables x = T gamma,
+/// The linear system of the interior point method's Newton step, applied without being formed
+/// (seed 000 Sect. 4.2).
 ///
-///     A = P(w) + N' + R,    N' = T^-1 N T^-1,    T = diag(mu, 1, 1) per contact,
+/// The method works with x = T gamma and y = T^-1 u, T = diag(mu, 1, 1) in contact axes, for which both
+/// cones become C = {n >= |t|}; with T on both sides N' = T^-1 N T^-1 is symmetric for any friction
+/// coefficients (for equal ones it is the papers' T_y N T_x^-1 divided by mu). The step
+///     (P(w) + N' + R') dx = b
+/// is solved for the impulse increment dgamma = T^-1 dx instead (the congruent form of seed 001
+/// Sect. 4.5),
+///     A dgamma = T b,    A = T P(w) T + N + R,
+/// so that N acts as it is. Everything is in world axes, where T is stretch(mu, 1) along the normal.
 ///
-/// applied without being formed (seed 000 Sect. 4.2). With T on both sides N' is symmetric for any
-/// friction coefficients; for equal ones it is the papers' T_y N T_x^-1 divided by mu.
-/// A contact with mu = 0 has the cone n >= 0, t = 0: T^-1 drops its tangential part, and the two idle
-/// rows of A are those of the identity.
+/// A contact with mu = 0 has the cone n >= 0, t = 0: T^-1 drops its tangential part, and the idle rows of
+/// A are those of the identity.
 ///
-/// Storage: 13 numbers (104 bytes) per contact besides the shared Delassus data.
+/// Storage: 14 numbers (112 bytes) per contact besides the shared problem data.
 class NewtonSystem : public Operator {
  public:
-  /// @param regularization  R in gamma's units, [n][2] normal and tangential, 1/kg
+  /// @param regularization  R, [n][2] along and across the normal, 1/kg
   NewtonSystem(const Problem& problem, DeviceArray<double* [2]> regularization);
 
   Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
   Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
   bool hasTransposeApply() const override { return true; }
-  /// y = A x (alpha and beta other than 1 and 0 are not used by any caller and not supported).
-  void apply(const Vector& x, Vector& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
+  /// y = A p. Krylov methods need no more: alpha and beta must be 1 and 0.
+  void apply(const Vector& p, Vector& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
              double alpha = 1, double beta = 0) const override;
 
-  /// y = N' x.
-  void apply_delassus(const VectorView& x, const VectorView& y) const;
-  /// y = T^-1 (N T^-1 x + r): the scaled contact velocity.
+  /// y = T^-1 (N T^-1 x + r).
   void velocity(const VectorView& x, const VectorView& y) const;
+  /// dx = T dgamma and dy = T^-1 N dgamma.
+  void direction(const VectorView& dgamma, const VectorView& dx, const VectorView& dy) const;
   /// gamma = T^-1 x.
   void impulse(const VectorView& x, const VectorView& gamma) const;
+  /// b <- T b.
+  void scale_rhs(const VectorView& b) const;
 
   /// Takes the Nesterov-Todd point of (x, y), both in the interior of the cones.
   void set_scaling(const VectorView& x, const VectorView& y);
@@ -41,17 +51,19 @@ class NewtonSystem : public Operator {
 
   long applies() const { return applies_; }
 
-  /// Called at every product; throws what it likes to leave the Krylov method.
+  /// Called at every product with A; throws what it likes to leave the Krylov method.
   std::function<void()> on_apply;
 
  private:
   Teuchos::RCP<const Map> map_;
   Teuchos::RCP<DelassusOperator> delassus_;
   ConstVectorView r_;
-  DeviceArray<double* [2]> inverse_scale_;   ///< diagonal of T^-1: (1/mu, 1) or (1, 0)
-  DeviceArray<double* [2]> regularization_;  ///< R, already in x's units
-  DeviceArray<double* [4]> scaling_;         ///< w and det w; for mu = 0: (0, 0, 0) and y_n / x_n
-  DeviceArray<double* [6]> diagonal_;        ///< diagonal blocks of N' + R
+  DeviceArray<const double*> mu_;
+  DeviceArray<const double* [3]> normal_;
+  VectorView scaled_;                        ///< T^-1 x where a product needs it
+  DeviceArray<double* [2]> regularization_;  ///< R
+  DeviceArray<double* [4]> scaling_;         ///< T w and det w; for mu = 0: zero and y_n / x_n
+  DeviceArray<double* [6]> diagonal_;        ///< diagonal blocks of N + R
   mutable long applies_ = 0;
 };
 

@@ -12,9 +12,9 @@ void BlockDiagonalInverse::apply(const Vector& x, Vector& y, Teuchos::ETransp, d
   const auto in = read_view(x);
   const auto product = KOKKOS_LAMBDA(const int c)->Vec3 {
     const Vec3 v = load3(in, c);
-    return {inverse(c, 0) * v.n + inverse(c, 1) * v.t1 + inverse(c, 2) * v.t2,
-            inverse(c, 1) * v.n + inverse(c, 3) * v.t1 + inverse(c, 4) * v.t2,
-            inverse(c, 2) * v.n + inverse(c, 4) * v.t1 + inverse(c, 5) * v.t2};
+    return {inverse(c, 0) * v.x + inverse(c, 1) * v.y + inverse(c, 2) * v.z,
+            inverse(c, 1) * v.x + inverse(c, 3) * v.y + inverse(c, 4) * v.z,
+            inverse(c, 2) * v.x + inverse(c, 4) * v.y + inverse(c, 5) * v.z};
   };
   if (beta == 0) {
     const auto out = overwrite_view(y);

@@ -30,30 +30,26 @@ void PgjSolver::setup(const Problem& problem) {
       });
 }
 
-void PgjSolver::iterate(const VectorView& gamma, bool measure) const {
+void PgjSolver::iterate(const VectorView& p, bool measure) const {
   const auto r = problem_->r();
+  const auto normal = problem_->normal();
   const auto mu = problem_->mu();
   const auto step = step_;
   const double lambda = options_.lambda;
   if (!measure) {
-    delassus_->advance(KOKKOS_LAMBDA(const int c, const Vec3& ng) {
-      const Vec3 g = load3(gamma, c);
-      const Vec3 u = ng + load3(r, c);
-      const Vec3 next = g + lambda * (project_friction_cone(g - step(c) * u, mu(c)) - g);
-      store3(gamma, c, next);
-      return next;
+    delassus_->advance(p, KOKKOS_LAMBDA(const int c, const Vec3& g, const Vec3& d) {
+      const Vec3 u = d + load3(r, c);
+      const Vec3 target = project_friction_cone(g - step(c) * u, row3(normal, c), mu(c));
+      return lambda == 1 ? target : g + lambda * (target - g);
     });
     return;
   }
   const auto step_norm = step_norm_;
-  delassus_->advance(KOKKOS_LAMBDA(const int c, const Vec3& ng) {
-    const Vec3 g = load3(gamma, c);
-    const Vec3 u = ng + load3(r, c);
-    const Vec3 change = project_friction_cone(g - step(c) * u, mu(c)) - g;
-    step_norm(c) = step(c) > 0 ? sqrt(dot(change, change)) / step(c) : 0;
-    const Vec3 next = g + lambda * change;
-    store3(gamma, c, next);
-    return next;
+  delassus_->advance(p, KOKKOS_LAMBDA(const int c, const Vec3& g, const Vec3& d) {
+    const Vec3 u = d + load3(r, c);
+    const Vec3 target = project_friction_cone(g - step(c) * u, row3(normal, c), mu(c));
+    step_norm(c) = step(c) > 0 ? norm(target - g) / step(c) : 0;
+    return lambda == 1 ? target : g + lambda * (target - g);
   });
 }
 
@@ -76,8 +72,10 @@ Info PgjSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
   info.own_residual_name = "projected step [m/s]";
   info.own_residual = std::numeric_limits<double>::quiet_NaN();
-  const auto write_gamma = [&](Vector& out) { Kokkos::deep_copy(overwrite_view(out), read_view(gamma)); };
+  const VectorView p("ccp::Pgj::impulse", 3 * static_cast<std::size_t>(problem_->contacts()));
+  const auto write_gamma = [&](Vector& out) { problem_->to_contact_axes(p, overwrite_view(out)); };
   const auto finish = [&](Status status) {
+    write_gamma(gamma);
     info.status = status;
     return info;
   };
@@ -85,15 +83,14 @@ Info PgjSolver::solve(Vector& gamma, Observer& observer) {
     info.own_residual = 0;
     return finish(Status::converged);
   }
-  const VectorView g = read_write_view(gamma);
-  delassus_->load(KOKKOS_LAMBDA(const int c) { return load3(g, c); });
+  problem_->to_world_axes(read_view(gamma), p);
   if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
     return finish(Status::stopped_by_observer);
   }
   double first = 0;
   while (info.counters.outer < options_.max_iterations) {
     const bool measure = info.counters.outer % options_.check_interval == 0;
-    iterate(g, measure);
+    iterate(p, measure);
     ++info.counters.outer;
     ++info.counters.operator_applies;
     ++info.counters.projections;

@@ -28,7 +28,7 @@ class PgjSolver : public Solver {
   Info solve(Vector& gamma, Observer& observer) override;
 
   // Public only because device lambdas may not live in private members.
-  void iterate(const VectorView& gamma, bool measure) const;
+  void iterate(const VectorView& p, bool measure) const;
   double largest_step() const;
 
  private:

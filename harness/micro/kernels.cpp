@@ -1,0 +1,135 @@
+// Speed of the kernels every solver rests on, beside the bytes each must move. One argument picks the
+// problem: the environment variable CCPBENCH_MICRO_PROBLEM (file or catalogue name; default
+// test-problem-3, 43,409 contacts).
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "harness/measures.hpp"
+#include "harness/provenance.hpp"
+#include "harness/referee.hpp"
+#include "problems/catalogue.hpp"
+#include "problems/error.hpp"
+#include "problems/problem_file.hpp"
+#include "solvers/core/registry.hpp"
+
+namespace {
+
+using namespace ccp;
+
+ContactProblem load() {
+  const char* name = std::getenv("CCPBENCH_MICRO_PROBLEM");
+  return read_problem(resolve_problem(name ? name : "test-problem-3"));
+}
+
+const ContactProblem& host() {
+  static const ContactProblem problem = load();
+  return problem;
+}
+
+const Problem& device() {
+  static auto* problem = new Problem(host());  // outlives main's Kokkos session on purpose
+  return *problem;
+}
+
+/// Reports time and bytes per contact: `bytes` is what one item must move at least.
+void report(benchmark::State& state, double items, double bytes) {
+  const double contacts = items * static_cast<double>(host().contacts());
+  state.counters["contacts/s"] = benchmark::Counter(contacts, benchmark::Counter::kIsRate);
+  state.counters["bytes/contact"] = bytes;
+  state.counters["B/s"] = benchmark::Counter(contacts * bytes, benchmark::Counter::kIsRate,
+                                             benchmark::Counter::kIs1000);
+}
+
+// p twice (once per side) and its numbers, body velocities out and in, body numbers, the product.
+void delassus_apply(benchmark::State& state) {
+  const auto n = device().delassus();
+  Vector x(device().map(), 1), y(device().map(), 1);
+  x.putScalar(1);
+  for (auto _ : state) {
+    n->apply(x, y);
+    fence();
+  }
+  report(state, static_cast<double>(state.iterations()), 112);
+}
+BENCHMARK(delassus_apply)->Unit(benchmark::kMicrosecond);
+
+/// Runs a solver for a fixed number of outer iterations and keeps the counters.
+class Limit : public Observer {
+ public:
+  explicit Limit(long outer) : outer_(outer) {}
+  bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
+    return progress.counters.outer >= outer_;
+  }
+
+ private:
+  long outer_;
+};
+
+// The product's 112 bytes with p also read and written in place of the result, r, normal, step, mu.
+void pgj_iteration(benchmark::State& state) {
+  constexpr long iterations = 100;
+  const auto solver = make_solver(SolverSpec::parse("pgj"));
+  solver->setup(device());
+  Vector gamma(device().map(), 1);
+  for (auto _ : state) {
+    Limit limit(iterations);
+    solver->solve(gamma, limit);
+    fence();
+  }
+  report(state, static_cast<double>(state.iterations() * iterations), 200);
+}
+BENCHMARK(pgj_iteration)->Unit(benchmark::kMillisecond);
+
+// The whole Krylov iteration of ipm: A x, preconditioner and Belos' vector work, taken as the time
+// Belos spends in the first 20 outer iterations divided by the iterations it makes.
+void ipm_krylov_iteration(benchmark::State& state) {
+  const auto solver = make_solver(SolverSpec::parse("ipm[krylov=cg,preconditioner=block_diagonal]"));
+  solver->setup(device());
+  Vector gamma(device().map(), 1);
+  double krylov = 0, seconds = 0;
+  for (auto _ : state) {
+    Limit limit(20);
+    const Info info = solver->solve(gamma, limit);
+    krylov += static_cast<double>(info.counters.krylov);
+    seconds += info.timers.at("krylov");
+  }
+  const double contacts = static_cast<double>(host().contacts());
+  const double bytes = 112 + 104 + 96 + 14 * 24;  // N p, P and R, preconditioner, 14 vector streams
+  state.counters["ns/contact"] = 1e9 * seconds / (krylov * contacts);
+  state.counters["bytes/contact"] = bytes;
+  state.counters["B/s"] = bytes * contacts * krylov / seconds;
+}
+BENCHMARK(ipm_krylov_iteration)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+void referee(benchmark::State& state) {
+  Referee judge(device());
+  Vector gamma(device().map(), 1);
+  gamma.putScalar(0.01);
+  for (auto _ : state) benchmark::DoNotOptimize(judge.measure(gamma));
+  report(state, static_cast<double>(state.iterations()), 208);
+}
+BENCHMARK(referee)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  const char* threads = std::getenv("OMP_NUM_THREADS");
+  const ccp::KokkosSession kokkos(threads ? std::atoi(threads) : 1);
+  try {
+    for (const auto& [name, value] :
+         ccp::collect_provenance(ccp::backend_threads(), argv[0]).entries()) {
+      benchmark::AddCustomContext(name, value);
+    }
+    benchmark::AddCustomContext("problem", fmt::format("{}, {} contacts", host().name, host().contacts()));
+    benchmark::RunSpecifiedBenchmarks();
+  } catch (const ccp::InputError& fault) {
+    fmt::print(stderr, "ccpbench-micro: {}\n", fault.what());
+    return 1;
+  }
+  return 0;
+}
