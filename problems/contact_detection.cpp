@@ -26,34 +26,49 @@ using KdTree =
     nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Centres>, Centres, 3,
                                         std::size_t>;
 
+double length(const double* v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
 bool by_bodies(const Candidate& x, const Candidate& y) {
   return x.a != y.a ? x.a < y.a : x.b < y.b;
 }
 
 }  // namespace
 
-std::vector<Candidate> find_candidates(const Spheres& spheres, double cutoff) {
+std::vector<Candidate> find_candidates(const Spheres& spheres, double cutoff, double sweep) {
   std::vector<Candidate> candidates;
   const std::size_t m = spheres.count();
   if (m == 0) return candidates;
+  std::vector<double> speed(m);
+  for (std::size_t i = 0; i < m; ++i) speed[i] = length(&spheres.velocity[3 * i]);
   for (std::size_t i = 0; i < m; ++i) {
     const double gap = spheres.position[3 * i + 2] - spheres.radius[i];
-    if (gap < cutoff) candidates.push_back({-1, static_cast<std::int32_t>(i), gap});
+    const double closing = std::max(0.0, -spheres.velocity[3 * i + 2]);
+    if (gap < cutoff + sweep * closing) {
+      candidates.push_back({-1, static_cast<std::int32_t>(i), gap});
+    }
   }
   const double largest = *std::max_element(spheres.radius.begin(), spheres.radius.end());
+  const double fastest = *std::max_element(speed.begin(), speed.end());
   const Centres centres{spheres.position};
   const KdTree tree(3, centres, nanoflann::KDTreeSingleIndexAdaptorParams(16));
   std::vector<std::pair<std::size_t, double>> found;
   nanoflann::SearchParams parameters;
   parameters.sorted = false;
   for (std::size_t i = 0; i < m; ++i) {
-    const double reach = std::max(0.0, spheres.radius[i] + largest + cutoff);
+    const double reach =
+        std::max(0.0, spheres.radius[i] + largest + cutoff + sweep * (speed[i] + fastest));
     found.clear();
     tree.radiusSearch(&spheres.position[3 * i], reach * reach, found, parameters);
     for (const auto& [j, squared] : found) {
       if (j <= i) continue;
-      const double gap = std::sqrt(squared) - spheres.radius[i] - spheres.radius[j];
-      if (gap < cutoff) {
+      const double distance = std::sqrt(squared);
+      const double gap = distance - spheres.radius[i] - spheres.radius[j];
+      double closing = 0;  // speed of approach times the distance
+      for (int k = 0; k < 3; ++k) {
+        closing -= (spheres.velocity[3 * j + k] - spheres.velocity[3 * i + k]) *
+                   (spheres.position[3 * j + k] - spheres.position[3 * i + k]);
+      }
+      if (gap < cutoff + (closing > 0 ? sweep * closing / distance : 0)) {
         candidates.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), gap});
       }
     }

@@ -22,8 +22,10 @@ struct Candidate {
   double gap;         ///< m, signed distance of the surfaces
 };
 
-/// All sphere-sphere and sphere-ground pairs with a gap below `cutoff`, ordered by (a, b).
-std::vector<Candidate> find_candidates(const Spheres& spheres, double cutoff);
+/// All sphere-sphere and sphere-ground pairs with a gap below cutoff + sweep * (closing speed),
+/// ordered by (a, b).
+/// @param sweep  s, how far ahead approaching pairs are looked for
+std::vector<Candidate> find_candidates(const Spheres& spheres, double cutoff, double sweep = 0);
 
 /// The `count` candidates of smallest gap (ties by body numbers), ordered by (a, b).
 /// @throws InputError if there are fewer pairs than that in reach (gaps up to twice the largest radius)

@@ -1,1 +1,237 @@
 #include "problems/generators/pile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "problems/error.hpp"
+
+namespace ccp {
+namespace {
+
+/// Uniform numbers with the same value on every platform, which std::uniform_real_distribution does
+/// not promise.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  double uniform(double low, double high) {
+    return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+Spheres column(const PileOptions& options) {
+  constexpr double pitch = 1.1, jitter = 0.04;  // of the largest diameter
+  const double diameter = 2 * options.radius_max;
+  const int side = options.column > 0
+                       ? options.column
+                       : std::max(1, static_cast<int>(std::lround(
+                                         std::cbrt(static_cast<double>(options.spheres) / 4))));
+  Random random(options.seed);
+  Spheres s;
+  for (int layer = 0; s.count() < options.spheres; ++layer) {
+    for (int j = 0; j < side && s.count() < options.spheres; ++j) {
+      for (int i = 0; i < side && s.count() < options.spheres; ++i) {
+        const double radius = random.uniform(options.radius_min, options.radius_max);
+        const double offset[3] = {(i - 0.5 * (side - 1)) * pitch, (j - 0.5 * (side - 1)) * pitch,
+                                  layer * pitch};
+        for (const double grid : offset) {
+          s.position.push_back(diameter * (grid + random.uniform(-jitter, jitter)));
+        }
+        s.position.back() += options.drop + options.radius_max + jitter * diameter;
+        s.radius.push_back(radius);
+        s.mass.push_back(options.density * 4 / 3 * std::acos(-1.0) * radius * radius * radius);
+      }
+    }
+  }
+  s.velocity.assign(3 * s.count(), 0.0);
+  return s;
+}
+
+/// Time stepping with the contact law's impulses kept from step to step as a starting guess.
+class Simulation {
+ public:
+  Simulation(const PileOptions& options, Spheres spheres, StepSolver& solver)
+      : options_(options), solver_(solver), spheres_(std::move(spheres)) {}
+
+  /// One step. @return largest speed after it, m/s
+  double step(double dt, double margin, const StepAccuracy& accuracy);
+
+  Spheres& spheres() { return spheres_; }
+  std::size_t contacts() const { return candidates_.size(); }
+
+ private:
+  std::vector<double> guess(const ContactProblem& problem, const std::vector<Candidate>& candidates,
+                            double dt) const;
+
+  const PileOptions& options_;
+  StepSolver& solver_;
+  Spheres spheres_;
+  std::vector<Candidate> candidates_;  ///< of the last step
+  std::vector<double> impulse_;        ///< of the last step, world axes
+  double last_dt_ = 1;
+};
+
+/// World axes from contact axes: F^T g.
+void to_world(const double* frame, const double* g, double* p) {
+  for (int k = 0; k < 3; ++k) p[k] = frame[k] * g[0] + frame[3 + k] * g[1] + frame[6 + k] * g[2];
+}
+
+/// Adds M^-1 D gamma to the velocities. @return gamma . N gamma
+double add_impulses(const ContactProblem& problem, const std::vector<double>& gamma,
+                    std::vector<double>& velocity) {
+  std::vector<double> momentum(3 * problem.bodies(), 0.0);
+  for (std::size_t c = 0; c < problem.contacts(); ++c) {
+    double p[3];
+    to_world(&problem.frame[9 * c], &gamma[3 * c], p);
+    for (int side = 0; side < 2; ++side) {
+      const std::int32_t body = problem.contact_bodies[2 * c + side];
+      if (body < 0) continue;
+      for (int k = 0; k < 3; ++k) momentum[3 * body + k] += side == 0 ? -p[k] : p[k];
+    }
+  }
+  double energy = 0;
+  for (std::size_t i = 0; i < problem.bodies(); ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const double change = problem.inverse_mass[i] * momentum[3 * i + k];
+      velocity[3 * i + k] += change;
+      energy += change * momentum[3 * i + k];
+    }
+  }
+  return energy;
+}
+
+std::vector<double> Simulation::guess(const ContactProblem& problem,
+                                      const std::vector<Candidate>& candidates, double dt) const {
+  std::vector<double> gamma(3 * candidates.size(), 0.0);
+  std::size_t old = 0;  // both lists are ordered by (a, b)
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    const auto before = [&](const Candidate& x) {
+      return x.a != candidates[c].a ? x.a < candidates[c].a : x.b < candidates[c].b;
+    };
+    while (old < candidates_.size() && before(candidates_[old])) ++old;
+    if (old == candidates_.size()) break;
+    if (candidates_[old].a != candidates[c].a || candidates_[old].b != candidates[c].b) continue;
+    const double* frame = &problem.frame[9 * c];
+    for (int row = 0; row < 3; ++row) {
+      for (int k = 0; k < 3; ++k) {
+        gamma[3 * c + row] += frame[3 * row + k] * impulse_[3 * old + k] * dt / last_dt_;
+      }
+    }
+  }
+  // Scaled by an exact line search along gamma the objective starts at or below zero: a descent method
+  // that is stopped early then cannot add energy, but for what undoes penetrations.
+  std::vector<double> velocity(3 * problem.bodies(), 0.0);
+  const double curvature = add_impulses(problem, gamma, velocity);
+  double slope = 0;
+  for (std::size_t i = 0; i < gamma.size(); ++i) slope += problem.r[i] * gamma[i];
+  const double length = curvature > 0 ? std::clamp(-slope / curvature, 0.0, 1.0) : 0;
+  for (double& g : gamma) g *= length;
+  return gamma;
+}
+
+double Simulation::step(double dt, double margin, const StepAccuracy& accuracy) {
+  constexpr double sweep = 1.5;     // of what a pair can approach within the step
+  constexpr double max_push = 0.2;  // m/s, largest speed that undoes a penetration
+  std::vector<Candidate> candidates = find_candidates(spheres_, margin, sweep * dt);
+  std::vector<Candidate> pushed = candidates;
+  for (Candidate& candidate : pushed) candidate.gap = std::max(candidate.gap, -max_push * dt);
+  SphereModel model = options_.model;
+  model.dt = dt;
+  const ContactProblem problem = sphere_problem(spheres_, pushed, model);
+  std::vector<double> gamma = guess(problem, candidates, dt);
+  solver_.solve(problem, accuracy, gamma);
+
+  std::vector<double>& v = spheres_.velocity;
+  for (std::size_t i = 0; i < spheres_.count(); ++i) {
+    for (int k = 0; k < 3; ++k) v[3 * i + k] += dt * model.gravity[k];
+  }
+  add_impulses(problem, gamma, v);
+  double fastest = 0;
+  for (std::size_t i = 0; i < spheres_.count(); ++i) {
+    double square = 0;
+    for (int k = 0; k < 3; ++k) {
+      spheres_.position[3 * i + k] += dt * v[3 * i + k];
+      square += v[3 * i + k] * v[3 * i + k];
+    }
+    fastest = std::max(fastest, square);
+  }
+  impulse_.resize(gamma.size());
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    to_world(&problem.frame[9 * c], &gamma[3 * c], &impulse_[3 * c]);
+  }
+  candidates_ = std::move(candidates);
+  last_dt_ = dt;
+  return std::sqrt(fastest);
+}
+
+void check(const PileOptions& o) {
+  const auto require = [](bool good, const char* place, const std::string& expected, double found) {
+    if (!good) throw InputError("generate pile", place, expected, fmt::format("{}", found));
+  };
+  require(o.radius_min > 0, "radius_min", "> 0", o.radius_min);
+  require(o.radius_max >= o.radius_min, "radius_max", fmt::format(">= {}", o.radius_min), o.radius_max);
+  require(o.density > 0, "density", "> 0", o.density);
+  require(o.model.dt > 0, "dt", "> 0", o.model.dt);
+  require(o.flow_dt > 0, "flow_dt", "> 0", o.flow_dt);
+  require(o.model.gravity[2] < 0, "gravity along z", "< 0", o.model.gravity[2]);
+  require(o.model.mu >= 0, "mu", ">= 0", o.model.mu);
+  require(o.rest_speed > 0, "rest_speed", "> 0", o.rest_speed);
+  require(o.spheres > 0, "spheres", ">= 1", static_cast<double>(o.spheres));
+}
+
+}  // namespace
+
+ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
+                             const std::function<void(const PileProgress&)>& progress) {
+  constexpr double flow_margin = 2e-3, settle_margin = 3e-3;  // m
+  check(options);
+  Simulation simulation(options, column(options), solver);
+  PileProgress now;
+  while (true) {
+    now.settling = now.time >= options.flow_time;
+    const double dt = now.settling ? options.model.dt : options.flow_dt;
+    now.max_speed = simulation.step(dt, now.settling ? settle_margin : flow_margin,
+                                    now.settling ? options.settle : options.flow);
+    now.time += dt;
+    ++now.step;
+    now.contacts = simulation.contacts();
+    if (progress) progress(now);
+    if (!std::isfinite(now.max_speed)) {
+      throw InputError(fmt::format("generate pile: the step solver diverged in step {}", now.step));
+    }
+    if (now.settling && now.max_speed < options.rest_speed) break;
+    if (now.step >= options.max_steps) {
+      throw InputError(fmt::format("generate pile: not at rest after {} steps: fastest sphere {:.3g} m/s, "
+                                   "asked for {:g}", now.step, now.max_speed, options.rest_speed));
+    }
+  }
+
+  Spheres& spheres = simulation.spheres();
+  std::fill(spheres.velocity.begin(), spheres.velocity.end(), 0.0);
+  if (options.position_grid > 0) {
+    for (std::size_t i = 0; i < spheres.count(); ++i) {
+      for (int k = 0; k < 2; ++k) {
+        double& x = spheres.position[3 * i + k];
+        x = std::round(x / options.position_grid) * options.position_grid;
+      }
+    }
+  }
+  sort_spatially(spheres);
+  const double mean_radius = 0.5 * (options.radius_min + options.radius_max);
+  const std::vector<Candidate> candidates = options.contacts > 0
+                                                ? nearest_candidates(spheres, options.contacts)
+                                                : find_candidates(spheres, 0.666 * mean_radius);
+  ContactProblem problem = sphere_problem(spheres, candidates, options.model);
+  problem.name = "pile";
+  problem.source.kind = "generated";
+  problem.source.description = fmt::format("a settled pile of {} spheres", options.spheres);
+  problem.source.licence = "BSD-3-Clause";
+  return problem;
+}
+
+}  // namespace ccp
