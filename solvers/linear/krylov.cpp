@@ -4,25 +4,25 @@
 #include <BelosLinearProblem.hpp>
 #include <BelosPseudoBlockCGSolMgr.hpp>
 #include <BelosPseudoBlockGmresSolMgr.hpp>
-#include <BelosTpetraAdapter.hpp>
 
 #include "problems/error.hpp"
+#include "solvers/linear/belos_traits.hpp"
 
 namespace ccp {
 namespace {
 
-using LinearProblem = ::Belos::LinearProblem<double, Vector, Operator>;
-using SolverManager = ::Belos::SolverManager<double, Vector, Operator>;
+using LinearProblem = ::Belos::LinearProblem<double, KrylovVector, Operator>;
+using SolverManager = ::Belos::SolverManager<double, KrylovVector, Operator>;
 
 Teuchos::RCP<SolverManager> make_manager(const std::string& method) {
   if (method == "cg") {
-    return Teuchos::rcp(new ::Belos::PseudoBlockCGSolMgr<double, Vector, Operator>);
+    return Teuchos::rcp(new ::Belos::PseudoBlockCGSolMgr<double, KrylovVector, Operator>);
   }
   if (method == "bicgstab") {
-    return Teuchos::rcp(new ::Belos::BiCGStabSolMgr<double, Vector, Operator>);
+    return Teuchos::rcp(new ::Belos::BiCGStabSolMgr<double, KrylovVector, Operator>);
   }
   if (method == "gmres") {
-    return Teuchos::rcp(new ::Belos::PseudoBlockGmresSolMgr<double, Vector, Operator>);
+    return Teuchos::rcp(new ::Belos::PseudoBlockGmresSolMgr<double, KrylovVector, Operator>);
   }
   throw InputError("Krylov method", "", "cg, bicgstab or gmres", "'" + method + "'");
 }
@@ -77,7 +77,8 @@ KrylovResult KrylovSolver::solve(const Teuchos::RCP<const Vector>& b, const Teuc
   KrylovResult result;
   belos_->parameters->set("Convergence Tolerance", tolerance);
   belos_->manager->setParameters(belos_->parameters);
-  belos_->problem->setProblem(x, b);
+  // Shallow copies: Belos works on the caller's data.
+  belos_->problem->setProblem(Teuchos::rcp(new KrylovVector(*x)), Teuchos::rcp(new KrylovVector(*b)));
   belos_->manager->setProblem(belos_->problem);
   try {
     result.converged = belos_->manager->solve() == ::Belos::Converged;
