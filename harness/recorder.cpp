@@ -74,7 +74,8 @@ bool Recorder::observe(const Progress& progress, const std::function<void(Vector
   const double elapsed = clock_.elapsed();
   limit_passed_ = elapsed >= options_.time_limit ||
                   progress.counters.outer >= options_.iteration_limit;
-  if (!wants_to_look(progress, elapsed)) return limit_passed_;
+  looked_last_ = wants_to_look(progress, elapsed);
+  if (!looked_last_) return limit_passed_;
   clock_.pause();
   const double before = clock_.excluded();
   write_gamma(gamma_);
@@ -92,8 +93,8 @@ bool Recorder::out_of_time() {
 void Recorder::finish(const Info& info, const Vector& gamma) {
   clock_.pause();
   // The answer was looked at already if the solve ended in that very look.
-  const bool seen = !samples_.empty() && samples_.back().counters.outer == info.counters.outer &&
-                    info.status == Status::stopped_by_observer && stop_reached_;
+  const bool seen = looked_last_ && info.status == Status::stopped_by_observer &&
+                    samples_.back().counters.outer == info.counters.outer;
   if (!seen) look({info.counters, info.own_residual}, gamma);
 }
 

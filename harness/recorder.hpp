@@ -85,7 +85,7 @@ class Recorder : public Observer {
   double growth_;
   double cost_of_a_look_ = 0;
   double smallest_half_decade_ = std::numeric_limits<double>::infinity();
-  bool stop_reached_ = false, limit_passed_ = false;
+  bool stop_reached_ = false, limit_passed_ = false, looked_last_ = false;
 };
 
 }  // namespace ccp

@@ -1,5 +1,6 @@
 #include "harness/referee.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -25,30 +26,87 @@ KOKKOS_INLINE_FUNCTION double largest_entry(const Vec3& v) {
   return largest;
 }
 
-/// The papers' cost and feas; `finite` is a sum that is finite only if gamma and u are.
-struct PaperMeasures {
-  double dot = 0, feas = 0, finite = 0;
+/// What one pass over the contacts collects, unscaled.
+struct LawTotals {
+  double dot = 0, dual = 0, natural = 0, merit = 0;
+};
+struct Totals {
+  double finite = 0;  ///< a sum that is finite only if gamma and u are
+  double feas = 0, primal = 0;
+  LawTotals convex, coulomb;
 };
 
-PaperMeasures paper_measures(const DeviceArray<const double*>& mu, const ConstVectorView& gamma,
-                             const ConstVectorView& u) {
-  PaperMeasures result;
+KOKKOS_INLINE_FUNCTION void raise(double& maximum, double value) {
+  if (value > maximum) maximum = value;
+}
+
+KOKKOS_INLINE_FUNCTION void join(LawTotals& total, const LawTotals& part) {
+  total.dot += part.dot;
+  total.merit += part.merit;
+  raise(total.dual, part.dual);
+  raise(total.natural, part.natural);
+}
+
+/// Kokkos reducer of Totals: sums and maxima.
+struct TotalsReducer {
+  using reducer = TotalsReducer;
+  using value_type = Totals;
+  using result_view_type = Kokkos::View<Totals, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+  KOKKOS_INLINE_FUNCTION explicit TotalsReducer(Totals& result) : result_(&result) {}
+  KOKKOS_INLINE_FUNCTION void join(Totals& total, const Totals& part) const {
+    total.finite += part.finite;
+    raise(total.feas, part.feas);
+    raise(total.primal, part.primal);
+    ccp::join(total.convex, part.convex);
+    ccp::join(total.coulomb, part.coulomb);
+  }
+  // Kokkos before 4.0 joins through volatile references.
+  KOKKOS_INLINE_FUNCTION void join(volatile Totals& total, const volatile Totals& part) const {
+    join(const_cast<Totals&>(total), const_cast<const Totals&>(part));
+  }
+  KOKKOS_INLINE_FUNCTION void init(Totals& value) const { value = Totals{}; }
+  KOKKOS_INLINE_FUNCTION Totals& reference() const { return *result_.data(); }
+  KOKKOS_INLINE_FUNCTION result_view_type view() const { return result_; }
+  KOKKOS_INLINE_FUNCTION bool references_scalar() const { return true; }
+
+ private:
+  result_view_type result_;
+};
+
+/// Adds contact c under one law: v is u, or De Saxce's u + (mu |u_t|, 0, 0).
+template <class Blocks>
+KOKKOS_INLINE_FUNCTION void add_law(LawTotals& total, const Blocks& weight, int c, const Vec3& g,
+                                    const Vec3& v, double v_t, double mu, double s) {
+  const Vec3 normal{1, 0, 0};
+  total.dot += dot(g, v);
+  raise(total.dual, distance_to_dual_cone(v.x, v_t, mu));
+  raise(total.natural, largest_entry(g - project_friction_cone(g - (1 / s) * v, normal, mu)));
+  const Vec3 violation = g - project_friction_cone(g - v, normal, mu);  // seed 004 eq. 15
+  total.merit += weighted_square(weight, c, violation);
+}
+
+Totals collect(const Problem& problem, const DeviceArray<double* [6]>& weight,
+               const ConstVectorView& gamma, const ConstVectorView& u) {
+  Totals totals;
+  const auto mu = problem.mu();
+  const double s = problem.delassus_scale();
   Kokkos::parallel_reduce(
-      "ccp::Referee::paper", range(mu.extent(0)),
-      KOKKOS_LAMBDA(const int c, double& sum, double& worst, double& finite) {
-        const Vec3 g = load3(gamma, c), uc = load3(u, c);
-        sum += dot(g, uc);
-        finite += norm(g) + norm(uc);
-        const double dual = mu(c) * hypot(uc.y, uc.z) - uc.x;
-        const double primal = hypot(g.y, g.z) - mu(c) * g.x;
-        if (dual > worst) worst = dual;
-        if (primal > worst) worst = primal;
-        if (mu(c) == 0 && -g.x > worst) worst = -g.x;  // the formula above is blind to it
+      "ccp::Referee::collect", range(problem.contacts()),
+      KOKKOS_LAMBDA(const int c, Totals& total) {
+        const Vec3 g = load3(gamma, c), v = load3(u, c);
+        const double m = mu(c);
+        const double g_t = sqrt(g.y * g.y + g.z * g.z), v_t = sqrt(v.y * v.y + v.z * v.z);
+        total.finite += fabs(g.x) + g_t + fabs(v.x) + v_t;
+        raise(total.feas, m * v_t - v.x);
+        raise(total.feas, g_t - m * g.x);
+        if (m == 0) raise(total.feas, -g.x);  // the formula above is blind to it
+        raise(total.primal, distance_to_cone(g.x, g_t, m));
+        add_law(total.convex, weight, c, g, v, v_t, m, s);
+        add_law(total.coulomb, weight, c, g, {v.x + m * v_t, v.y, v.z}, v_t, m, s);
       },
-      Kokkos::Sum<double>(result.dot), Kokkos::Max<double>(result.feas),
-      Kokkos::Sum<double>(result.finite));
-  if (!(result.feas > 0)) result.feas = 0;  // Max starts at -max
-  return result;
+      TotalsReducer(totals));
+  return totals;
 }
 
 double largest_velocity_error(const DeviceArray<double**>& v, const DeviceArray<double**>& reference) {
@@ -106,46 +164,6 @@ double weighted_norm(const DeviceArray<double* [6]>& weight, const ConstVectorVi
   return sum;
 }
 
-/// Unscaled maxima and sums of one law.
-struct LawSums {
-  double dual = 0, primal = 0, dot = 0, natural = 0, merit = 0;
-};
-
-LawSums law_sums(const Problem& problem, const DeviceArray<double* [6]>& weight,
-                 const ConstVectorView& gamma, const ConstVectorView& u, bool coulomb) {
-  LawSums sums;
-  const auto mu = problem.mu();
-  const double s = problem.delassus_scale();
-  const auto velocity = KOKKOS_LAMBDA(const int c)->Vec3 {
-    Vec3 v = load3(u, c);
-    if (coulomb) v.x += mu(c) * hypot(v.y, v.z);
-    return v;
-  };
-  Kokkos::parallel_reduce(
-      "ccp::Referee::law", range(problem.contacts()),
-      KOKKOS_LAMBDA(const int c, double& dual, double& primal, double& natural) {
-        const Vec3 g = load3(gamma, c), v = velocity(c), normal{1, 0, 0};
-        const double d = distance_to_dual_cone(v, normal, mu(c));
-        const double p = distance_to_cone(g, normal, mu(c));
-        if (d > dual) dual = d;
-        if (p > primal) primal = p;
-        const double m = largest_entry(g - project_friction_cone(g - (1 / s) * v, normal, mu(c)));
-        if (m > natural) natural = m;
-      },
-      Kokkos::Max<double>(sums.dual), Kokkos::Max<double>(sums.primal),
-      Kokkos::Max<double>(sums.natural));
-  Kokkos::parallel_reduce(
-      "ccp::Referee::law_sums", range(problem.contacts()),
-      KOKKOS_LAMBDA(const int c, double& total, double& merit) {
-        const Vec3 g = load3(gamma, c), v = velocity(c), normal{1, 0, 0};
-        total += dot(g, v);
-        const Vec3 violation = g - project_friction_cone(g - v, normal, mu(c));  // eq. 15 of seed 004
-        merit += weighted_square(weight, c, violation);
-      },
-      Kokkos::Sum<double>(sums.dot), Kokkos::Sum<double>(sums.merit));
-  return sums;
-}
-
 }  // namespace
 
 Referee::Referee(const Problem& problem)
@@ -198,48 +216,39 @@ double Referee::objective(const ConstVectorView& gamma) const {
   return sum;
 }
 
-Referee::LawMeasures Referee::measure_law(const ConstVectorView& gamma, bool coulomb) const {
-  const double s = problem_.delassus_scale(), n = problem_.contacts();
-  const LawSums sums =
-      law_sums(problem_, inverse_diagonal_, gamma, u_, coulomb);
-  const auto positive = [](double value) { return value > 0 ? value : 0; };
-  LawMeasures result;
-  result.dual = positive(sums.dual) / q_;
-  result.primal = positive(sums.primal) * s / q_;
-  result.complementarity = std::abs(sums.dot) * s / (n * q_ * q_);
-  result.natural_map = positive(sums.natural) * s / q_;
-  result.merit = merit_scale_ > 0 ? sums.merit / merit_scale_ : sums.merit;
-  return result;
-}
-
 Measures Referee::measure(const Vector& gamma_vector) {
   Measures result;
   const int n = problem_.contacts();
   if (n == 0) return result;
   const ConstVectorView gamma = read_view(gamma_vector);
   compute_velocity(gamma);
-  const PaperMeasures paper = paper_measures(problem_.mu(), gamma, u_);
-  if (!std::isfinite(paper.finite) || !std::isfinite(paper.dot)) {
+  const Totals totals = collect(problem_, inverse_diagonal_, gamma, u_);
+  if (!std::isfinite(totals.finite) || !std::isfinite(totals.convex.dot)) {
     for (std::size_t m = 0; m < measure_count; ++m) result[static_cast<Measure>(m)] = not_a_number;
     return result;
   }
-  result[Measure::cost] = std::abs(paper.dot) / n;
-  result[Measure::feas] = paper.feas;
-  result[Measure::error] = std::max(result[Measure::cost], paper.feas);
-
-  const LawMeasures convex = measure_law(gamma, false);
-  result[Measure::dual] = convex.dual;
-  result[Measure::primal] = convex.primal;
-  result[Measure::complementarity] = convex.complementarity;
-  result[Measure::residual] = std::max({convex.dual, convex.primal, convex.complementarity});
-  result[Measure::natural_map] = convex.natural_map;
-  result[Measure::energy] = std::sqrt(2 * convex.complementarity);
-  result[Measure::merit] = convex.merit;
-  const LawMeasures coulomb = measure_law(gamma, true);
-  result[Measure::coulomb_residual] =
-      std::max({coulomb.dual, coulomb.primal, coulomb.complementarity});
-  result[Measure::coulomb_natural_map] = coulomb.natural_map;
-  result[Measure::coulomb_merit] = coulomb.merit;
+  const double s = problem_.delassus_scale();
+  const auto complementarity = [&](const LawTotals& law) {
+    return std::abs(law.dot) * s / (n * q_ * q_);
+  };
+  const auto merit = [&](const LawTotals& law) {
+    return merit_scale_ > 0 ? law.merit / merit_scale_ : law.merit;
+  };
+  result[Measure::cost] = std::abs(totals.convex.dot) / n;
+  result[Measure::feas] = totals.feas;
+  result[Measure::error] = std::max(result[Measure::cost], totals.feas);
+  result[Measure::dual] = totals.convex.dual / q_;
+  result[Measure::primal] = totals.primal * s / q_;
+  result[Measure::complementarity] = complementarity(totals.convex);
+  result[Measure::residual] = std::max({result[Measure::dual], result[Measure::primal],
+                                        result[Measure::complementarity]});
+  result[Measure::natural_map] = totals.convex.natural * s / q_;
+  result[Measure::energy] = std::sqrt(2 * result[Measure::complementarity]);
+  result[Measure::merit] = merit(totals.convex);
+  result[Measure::coulomb_residual] = std::max({totals.coulomb.dual / q_, result[Measure::primal],
+                                                complementarity(totals.coulomb)});
+  result[Measure::coulomb_natural_map] = totals.coulomb.natural * s / q_;
+  result[Measure::coulomb_merit] = merit(totals.coulomb);
 
   result[Measure::velocity] = not_a_number;
   result[Measure::objective_gap] = not_a_number;

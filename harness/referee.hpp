@@ -25,12 +25,6 @@ class Referee {
   void compute_velocity(const ConstVectorView& gamma) const;
 
  private:
-  /// The scale-free measures of one law: dual, primal, complementarity, natural map and merit.
-  struct LawMeasures {
-    double dual = 0, primal = 0, complementarity = 0, natural_map = 0, merit = 0;
-  };
-  LawMeasures measure_law(const ConstVectorView& gamma, bool coulomb) const;
-
   const Problem& problem_;
   Teuchos::RCP<DelassusOperator> delassus_;
   VectorView impulse_;  ///< gamma in world axes

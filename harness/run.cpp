@@ -93,12 +93,16 @@ RunResult run(const RunRequest& request, const std::string& command_line,
   if (!supports(entry, host)) {
     result.info.status = Status::unsupported;
     result.info.message = entry.id + " does not take problems in " + result.form + " form";
-    recorder.start();
   } else {
-    result.setup_time = seconds([&] { solver->setup(*problem); });
-    recorder.start();
-    result.info = solver->solve(gamma, recorder);
+    try {
+      result.setup_time = seconds([&] { solver->setup(*problem); });
+    } catch (const InputError& fault) {  // options that contradict this problem
+      result.info.status = Status::unsupported;
+      result.info.message = fault.what();
+    }
   }
+  recorder.start();
+  if (result.info.status != Status::unsupported) result.info = solver->solve(gamma, recorder);
   recorder.finish(result.info, gamma);
 
   if (result.info.status == Status::stopped_by_observer && !recorder.stop_reached() &&

@@ -78,7 +78,12 @@ class Reader {
     const YAML::Node node = root_[key];
     if (!node) return standard;
     std::vector<int> values;
-    for (const YAML::Node& item : items(node, key)) values.push_back(integer_of(item, key));
+    for (const YAML::Node& item : items(node, key)) {
+      values.push_back(integer_of(item, key));
+      if (std::count(values.begin(), values.end(), values.back()) > 1) {
+        fail(item, key, "each entry once");
+      }
+    }
     return values;
   }
 
@@ -275,7 +280,7 @@ std::vector<PlannedRun> plan(const Study& study) {
           const std::string solver = safe(spec.text()).substr(0, 80);
           planned.file_name =
               fmt::format("{}__{}__t{}__r{}__{}.h5", safe(problem.name), solver, threads, repetition,
-                          digest(file + spec.text()).substr(0, 6));
+                          digest(hash + spec.text()).substr(0, 6));
           runs.push_back(std::move(planned));
         }
       }

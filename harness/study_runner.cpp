@@ -32,7 +32,7 @@ struct ChildEnd {
   bool killed = false;
 };
 
-/// Starts a command and waits for it, killing it (and what it started) at the limit.
+/// Starts a command and waits for it, killing it at the limit.
 ChildEnd run_child(const std::vector<std::string>& command, int threads, double limit_s) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "problems/error.hpp"
 #include "problems/sha256.hpp"
@@ -60,6 +61,16 @@ std::size_t field_size(const ArrayField& field) {
   return field.doubles ? field.doubles->size() : field.ints ? field.ints->size() : field.longs->size();
 }
 
+void check_finite(const std::string& where, const std::string& path, const double* data,
+                  std::size_t size, std::size_t width) {
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!std::isfinite(data[i])) {
+      throw InputError(where, fmt::format("{}[{}]", path, i / width), "a finite number",
+                       fmt::format("{}", data[i]));
+    }
+  }
+}
+
 void check_shapes(const std::string& where, ContactProblem& p) {
   const std::size_t n = p.contacts(), m = p.bodies();
   for (const ArrayField& field : array_fields(p)) {
@@ -76,13 +87,7 @@ void check_shapes(const std::string& where, ContactProblem& p) {
       }
     }
     if (field.doubles) {
-      for (std::size_t i = 0; i < size; ++i) {
-        const double value = (*field.doubles)[i];
-        if (!std::isfinite(value)) {
-          throw InputError(where, fmt::format("{}[{}]", field.path, i / tail_size(field)),
-                           "a finite number", fmt::format("{}", value));
-        }
-      }
+      check_finite(where, field.path, field.doubles->data(), size, tail_size(field));
     }
   }
 }
@@ -96,8 +101,9 @@ void check_not_negative(const std::string& where, const char* path, const std::v
   }
 }
 
+constexpr double tolerance = 1e-8;  // for what must be orthonormal, of unit length or symmetric
+
 void check_bodies(const std::string& where, const ContactProblem& p) {
-  constexpr double tolerance = 1e-8;
   const auto m = static_cast<std::int64_t>(p.bodies());
   check_not_negative(where, "/bodies/inverse_mass", p.inverse_mass);
   for (std::size_t i = 0; i < p.radius.size(); ++i) {
@@ -117,6 +123,14 @@ void check_bodies(const std::string& where, const ContactProblem& p) {
       throw InputError(where, fmt::format("/bodies/inverse_inertia[{}]", i),
                        "a symmetric matrix with diagonal >= 0",
                        fmt::format("diagonal {}, {}, {}, asymmetry {:.3g}", a[0], a[4], a[8], skew));
+    }
+  }
+  for (std::size_t i = 0; i < p.orientation.size() / 4; ++i) {
+    double square = 0;
+    for (int k = 0; k < 4; ++k) square += p.orientation[4 * i + k] * p.orientation[4 * i + k];
+    if (std::abs(square - 1) > tolerance) {
+      throw InputError(where, fmt::format("/bodies/orientation[{}]", i), "a unit quaternion",
+                       fmt::format("length {}", std::sqrt(square)));
     }
   }
   for (std::size_t c = 0; c < p.contacts(); ++c) {
@@ -148,6 +162,31 @@ void check_bodies(const std::string& where, const ContactProblem& p) {
   }
 }
 
+/// Block k of a row must be the transpose of the block across the diagonal.
+void check_partner(const std::string& where, const BlockMatrix& a, std::int64_t row, std::int64_t k,
+                   double allowed) {
+  const std::int64_t column = a.columns[k];
+  const auto begin = a.columns.begin() + a.row_offsets[column];
+  const auto end = a.columns.begin() + a.row_offsets[column + 1];
+  const auto found = std::lower_bound(begin, end, row);
+  double skew = 0;
+  if (found == end || *found != row) {
+    skew = std::numeric_limits<double>::infinity();
+  } else {
+    const std::int64_t other = found - a.columns.begin();
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        skew = std::max(skew, std::abs(a.blocks[9 * k + 3 * i + j] - a.blocks[9 * other + 3 * j + i]));
+      }
+    }
+  }
+  if (skew > allowed) {
+    throw InputError(where, fmt::format("/delassus block ({}, {})", row, column),
+                     fmt::format("the transpose of block ({}, {})", column, row),
+                     fmt::format("a difference of {:.3g}", skew));
+  }
+}
+
 void check_delassus(const std::string& where, const ContactProblem& p) {
   const BlockMatrix& a = p.delassus;
   const auto n = static_cast<std::int64_t>(p.contacts());
@@ -176,6 +215,13 @@ void check_delassus(const std::string& where, const ContactProblem& p) {
       }
     }
   }
+  double largest = 0;
+  for (const double value : a.blocks) largest = std::max(largest, std::abs(value));
+  for (std::int64_t row = 0; row < n; ++row) {
+    for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+      check_partner(where, a, row, k, tolerance * largest);
+    }
+  }
 }
 
 }  // namespace
@@ -194,15 +240,18 @@ void ContactProblem::validate(const std::string& where) const {
   if (!std::isfinite(dt) || dt < 0) {
     throw InputError(where, "/ccp attribute dt", "a time step >= 0", fmt::format("{}", dt));
   }
+  check_finite(where, "/ccp attribute gravity", gravity.data(), 3, 1);
   if (form == Form::bodies) {
     check_bodies(where, *this);
   } else {
     check_delassus(where, *this);
   }
-  if (reference && reference->gamma.size() != 3 * contacts()) {
+  if (!reference) return;
+  if (reference->gamma.size() != 3 * contacts()) {
     throw InputError(where, "/reference/gamma", fmt::format("{} values", 3 * contacts()),
                      fmt::format("{}", reference->gamma.size()));
   }
+  check_finite(where, "/reference/gamma", reference->gamma.data(), reference->gamma.size(), 3);
 }
 
 std::string ContactProblem::content_hash() const {

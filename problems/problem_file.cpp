@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "problems/error.hpp"
 #include "problems/hdf5_file.hpp"
 
@@ -12,6 +15,18 @@ constexpr const char* format_name = "ccpbench-problem";
 
 std::string text_or(const Hdf5File& file, const char* object, const char* name) {
   return file.string_attribute(object, name).value_or("");
+}
+
+/// A single number, or nothing.
+std::optional<double> number(const Hdf5File& file, const std::string& object,
+                             const std::string& name) {
+  const auto values = file.number_attribute(object, name);
+  if (!values) return std::nullopt;
+  if (values->size() != 1) {
+    throw InputError(file.path(), object + " attribute " + name, "one number",
+                     fmt::format("{} numbers", values->size()));
+  }
+  return values->front();
 }
 
 std::string required_text(const Hdf5File& file, const char* name) {
@@ -59,11 +74,10 @@ ContactProblem read_problem(const std::string& path) {
     throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
                      format ? fmt::format("'{}'", *format) : "nothing");
   }
-  const auto version = file.number_attribute("/", "version");
-  if (!version || version->size() != 1 || version->front() != problem_schema_version) {
+  const auto version = number(file, "/", "version");
+  if (!version || *version != problem_schema_version) {
     throw InputError(path, "root attribute version", fmt::format("{}", problem_schema_version),
-                     version && version->size() == 1 ? fmt::format("{}", version->front())
-                                                     : "nothing");
+                     version ? fmt::format("{}", *version) : "nothing");
   }
   ContactProblem problem;
   problem.name = required_text(file, "name");
@@ -75,9 +89,7 @@ ContactProblem read_problem(const std::string& path) {
       form == "bodies" ? ContactProblem::Form::bodies : ContactProblem::Form::assembled;
 
   for (const ArrayField& field : array_fields(problem)) read_field(file, field);
-  if (const auto dt = file.number_attribute("/ccp", "dt"); dt && dt->size() == 1) {
-    problem.dt = dt->front();
-  }
+  problem.dt = number(file, "/ccp", "dt").value_or(0);
   if (const auto gravity = file.number_attribute("/ccp", "gravity")) {
     if (gravity->size() != 3) {
       throw InputError(path, "/ccp attribute gravity", "3 numbers",
@@ -86,8 +98,7 @@ ContactProblem read_problem(const std::string& path) {
     std::copy(gravity->begin(), gravity->end(), problem.gravity.begin());
   }
   if (problem.form == ContactProblem::Form::assembled) {
-    problem.delassus.asymmetry =
-        file.number_attribute("/delassus", "asymmetry").value_or(std::vector<double>{0})[0];
+    problem.delassus.asymmetry = number(file, "/delassus", "asymmetry").value_or(0);
   }
   if (file.has("/reference")) {
     Reference reference;
@@ -95,7 +106,7 @@ ContactProblem read_problem(const std::string& path) {
     reference.method = text_or(file, "/reference", "method");
     for (const std::string& name : file.attribute_names("/reference")) {
       if (name != "method") {
-        reference.measures[name] = file.number_attribute("/reference", name)->at(0);
+        reference.measures[name] = *number(file, "/reference", name);
       }
     }
     problem.reference = std::move(reference);

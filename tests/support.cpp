@@ -203,6 +203,16 @@ std::vector<double> dense_delassus(const ContactProblem& p) {
   return matrix;
 }
 
+void make_feasible(ContactProblem& p, unsigned seed) {
+  const auto gamma = random_vector(3 * p.contacts(), seed);
+  auto u = random_vector(3 * p.contacts(), seed + 1);
+  const auto push = multiply(dense_delassus(p), gamma);
+  for (std::size_t c = 0; c < p.contacts(); ++c) {
+    u[3 * c] = p.mu[c] * std::hypot(u[3 * c + 1], u[3 * c + 2]) + 0.05;
+    for (std::size_t k = 3 * c; k < 3 * c + 3; ++k) p.r[k] = u[k] - push[k];
+  }
+}
+
 std::vector<double> dense_body_velocities(const ContactProblem& p,
                                           const std::vector<double>& gamma) {
   std::vector<double> v(6 * p.bodies(), 0.0);

@@ -65,6 +65,9 @@ struct RandomShape {
 /// side, several per pair, and one body of infinite mass (zero inverse mass and inertia).
 ContactProblem random_problem(const RandomShape& shape);
 
+/// Replaces r so that the problem has a solution: r = u - N gamma with random gamma and u inside K*.
+void make_feasible(ContactProblem& problem, unsigned seed);
+
 /// N = J M^-1 J^T, dense [3n][3n] row-major, from the definition
 ///     u = frame (v_B + w_B x arm_b - v_A - w_A x arm_a).
 std::vector<double> dense_delassus(const ContactProblem& problem);

@@ -73,15 +73,18 @@ KOKKOS_INLINE_FUNCTION Vec3 project_friction_cone(const Vec3& value, const Vec3&
   return n * normal + scale * s.t;
 }
 
-/// Euclidean distance to K_mu.
-KOKKOS_INLINE_FUNCTION double distance_to_cone(const Vec3& value, const Vec3& normal, double mu) {
-  return norm(value - project_friction_cone(value, normal, mu));
+/// Euclidean distance to K_mu of a triple with normal part n and tangential norm t.
+KOKKOS_INLINE_FUNCTION double distance_to_cone(double n, double t, double mu) {
+  if (t <= mu * n) return 0;
+  if (n + mu * t <= 0) return sqrt(n * n + t * t);  // the apex is nearest
+  return (t - mu * n) / sqrt(1 + mu * mu);
 }
 
-/// Euclidean distance to K_mu*: by Moreau's decomposition the norm of P_K(-value).
-KOKKOS_INLINE_FUNCTION double distance_to_dual_cone(const Vec3& value, const Vec3& normal,
-                                                    double mu) {
-  return norm(project_friction_cone(-1.0 * value, normal, mu));
+/// Euclidean distance to K_mu*; with mu = 0 that is the half-space n >= 0.
+KOKKOS_INLINE_FUNCTION double distance_to_dual_cone(double n, double t, double mu) {
+  if (n >= mu * t) return 0;
+  if (t + mu * n <= 0 && mu > 0) return sqrt(n * n + t * t);
+  return (mu * t - n) / sqrt(1 + mu * mu);
 }
 
 // ---- Jordan algebra R x R^2 with cone of squares C = {n >= |t|} (seed 001 Sect. 3) ---------------

@@ -3,6 +3,21 @@
 #include "solvers/core/upload.hpp"
 
 namespace ccp {
+namespace {
+
+double trace_of(const DelassusOperator& delassus) {
+  const auto diagonal = delassus.diagonal_blocks();
+  double trace = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Problem::trace", range(delassus.contacts()),
+      KOKKOS_LAMBDA(const int c, double& sum) {
+        sum += diagonal(c, 0, 0) + diagonal(c, 1, 1) + diagonal(c, 2, 2);
+      },
+      trace);
+  return trace;
+}
+
+}  // namespace
 
 Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
   const std::size_t n = host.contacts();
@@ -21,14 +36,7 @@ Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
   to_world_axes(r, r);
   r_ = r;
 
-  const auto diagonal = delassus_.diagonal_blocks();
-  double trace = 0;
-  Kokkos::parallel_reduce(
-      "ccp::Problem::trace", range(n),
-      KOKKOS_LAMBDA(const int c, double& sum) {
-        sum += diagonal(c, 0, 0) + diagonal(c, 1, 1) + diagonal(c, 2, 2);
-      },
-      trace);
+  const double trace = trace_of(delassus_);
   if (trace > 0) delassus_scale_ = trace / (3.0 * static_cast<double>(n));
 }
 

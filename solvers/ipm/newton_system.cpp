@@ -15,8 +15,38 @@ KOKKOS_INLINE_FUNCTION Vec3 scale(double mu, const Vec3& z, const Vec3& normal) 
   return mu > 0 ? stretch(mu, 1, z, normal) : dot(z, normal) * normal;
 }
 
+/// The diagonal blocks of N + R, six numbers each; only the normal part of N where mu = 0.
+DeviceArray<double* [6]> constant_diagonal(const Problem& problem,
+                                           const DeviceArray<double* [2]>& rho) {
+  DeviceArray<double* [6]> a("ccp::NewtonSystem::diagonal", problem.contacts());
+  const auto normal = problem.normal();
+  const auto mu = problem.mu();
+  const auto block = problem.shared_delassus().diagonal_blocks();
+  Kokkos::parallel_for(
+      "ccp::NewtonSystem::constant_diagonal", range(problem.contacts()),
+      KOKKOS_LAMBDA(const int c) {
+        const double axis[3] = {normal(c, 0), normal(c, 1), normal(c, 2)};
+        double nn = 0;  // n . N_cc n
+        for (int i = 0; i < 3; ++i) {
+          for (int j = 0; j < 3; ++j) nn += axis[i] * block(c, i, j) * axis[j];
+        }
+        const bool friction = mu(c) > 0;
+        const double across = friction ? rho(c, 1) : 0;  // update() adds the identity where mu = 0
+        const double along = rho(c, 0) - across;
+        int k = 0;
+        for (int i = 0; i < 3; ++i) {
+          for (int j = i; j < 3; ++j, ++k) {
+            a(c, k) = (friction ? block(c, i, j) : nn * axis[i] * axis[j]) +
+                      along * axis[i] * axis[j] + (i == j ? across : 0);
+          }
+        }
+      });
+  return a;
+}
+
 }  // namespace
 
+// Device lambdas may not live in a constructor, hence the function above.
 NewtonSystem::NewtonSystem(const Problem& problem, DeviceArray<double* [2]> regularization)
     : map_(problem.map()),
       delassus_(problem.delassus()),
@@ -26,33 +56,7 @@ NewtonSystem::NewtonSystem(const Problem& problem, DeviceArray<double* [2]> regu
       scaled_("ccp::NewtonSystem::scaled", 3 * static_cast<std::size_t>(problem.contacts())),
       regularization_(regularization),
       scaling_("ccp::NewtonSystem::scaling", problem.contacts()),
-      diagonal_("ccp::NewtonSystem::diagonal", problem.contacts()) {
-  const auto normal = normal_;
-  const auto mu = mu_;
-  const auto rho = regularization_;
-  const auto a = diagonal_;
-  const auto block = problem.shared_delassus().diagonal_blocks();
-  Kokkos::parallel_for(
-      "ccp::NewtonSystem::setup", range(problem.contacts()), KOKKOS_LAMBDA(const int c) {
-        const Vec3 n = row3(normal, c);
-        const double axis[3] = {n.x, n.y, n.z};
-        const double along = rho(c, 0) - rho(c, 1);
-        double nn = 0;  // n . N_cc n
-        for (int i = 0; i < 3; ++i) {
-          for (int j = 0; j < 3; ++j) nn += axis[i] * block(c, i, j) * axis[j];
-        }
-        int k = 0;
-        for (int i = 0; i < 3; ++i) {
-          for (int j = i; j < 3; ++j, ++k) {
-            // With mu = 0 only the normal part of N acts; the tangential identity is added in update().
-            const double coupled = mu(c) > 0 ? block(c, i, j) : nn * axis[i] * axis[j];
-            const double across = mu(c) > 0 ? rho(c, 1) : 0;
-            const double normal_part = mu(c) > 0 ? along : rho(c, 0);
-            a(c, k) = coupled + normal_part * axis[i] * axis[j] + (i == j ? across : 0);
-          }
-        }
-      });
-}
+      diagonal_(constant_diagonal(problem, regularization)) {}
 
 void NewtonSystem::apply(const Vector& p, Vector& y, Teuchos::ETransp, double alpha,
                          double beta) const {

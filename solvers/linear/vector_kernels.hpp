@@ -34,34 +34,41 @@ inline void add(double a, const ConstVectorView& x, double b, const ConstVectorV
   }
 }
 
-/// x . y. On the host in blocks with eight running sums each, which vectorise; the result depends on
+/// x . y on the host, in blocks with eight running sums each, which vectorise. The result depends on
 /// the number of threads only through the order in which blocks are added.
-inline double dot(const ConstVectorView& x, const ConstVectorView& y) {
+inline double dot_in_blocks(const ConstVectorView& x, const ConstVectorView& y) {
+  constexpr std::size_t block = 2048, lanes = 8;
+  const std::size_t size = x.extent(0), blocks = (size + block - 1) / block;
+  const double* const a = x.data();
+  const double* const b = y.data();
   double sum = 0;
-  if constexpr (on_host) {
-    constexpr std::size_t block = 2048, lanes = 8;
-    const std::size_t size = x.extent(0), blocks = (size + block - 1) / block;
-    const double* const a = x.data();
-    const double* const b = y.data();
-    Kokkos::parallel_reduce(
-        "ccp::vector::dot", range(blocks),
-        KOKKOS_LAMBDA(const int k, double& total) {
-          const std::size_t begin = k * block, end = begin + block < size ? begin + block : size;
-          double lane[lanes] = {};
-          std::size_t i = begin;
-          for (; i + lanes <= end; i += lanes) {
-            for (std::size_t l = 0; l < lanes; ++l) lane[l] += a[i + l] * b[i + l];
-          }
-          for (; i < end; ++i) lane[0] += a[i] * b[i];
-          for (std::size_t l = 0; l < lanes; ++l) total += lane[l];
-        },
-        sum);
-  } else {
-    Kokkos::parallel_reduce(
-        "ccp::vector::dot", range(x.extent(0)),
-        KOKKOS_LAMBDA(const int i, double& total) { total += x(i) * y(i); }, sum);
-  }
+  Kokkos::parallel_reduce(
+      "ccp::vector::dot", range(blocks),
+      KOKKOS_LAMBDA(const int k, double& total) {
+        const std::size_t begin = k * block, end = begin + block < size ? begin + block : size;
+        double lane[lanes] = {};
+        std::size_t i = begin;
+        for (; i + lanes <= end; i += lanes) {
+          for (std::size_t l = 0; l < lanes; ++l) lane[l] += a[i + l] * b[i + l];
+        }
+        for (; i < end; ++i) lane[0] += a[i] * b[i];
+        for (std::size_t l = 0; l < lanes; ++l) total += lane[l];
+      },
+      sum);
   return sum;
+}
+
+/// x . y entry by entry, as devices like it.
+inline double dot_by_entries(const ConstVectorView& x, const ConstVectorView& y) {
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "ccp::vector::dot", range(x.extent(0)),
+      KOKKOS_LAMBDA(const int i, double& total) { total += x(i) * y(i); }, sum);
+  return sum;
+}
+
+inline double dot(const ConstVectorView& x, const ConstVectorView& y) {
+  return on_host ? dot_in_blocks(x, y) : dot_by_entries(x, y);
 }
 
 }  // namespace vector_kernels

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Runs scripts/plot on made-up result files, and the example of docs/result-format.md."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+try:
+    import h5py
+    import numpy as np
+except ImportError:  # another Python than Debian's came first on the path, as in scripts/plot
+    DEBIAN = "/usr/bin/python3"
+    if os.path.exists(DEBIAN) and os.path.realpath(sys.executable) != os.path.realpath(DEBIAN):
+        os.execv(DEBIAN, [DEBIAN, *sys.argv])
+    raise
+
+ROOT = Path(__file__).resolve().parents[2]
+PNG, PDF = b"\x89PNG\r\n\x1a\n", b"%PDF-"
+MEASURES = ["cost", "feas", "error", "dual", "primal", "complementarity", "residual", "natural_map",
+            "velocity", "energy", "objective_gap", "merit", "coulomb_residual",
+            "coulomb_natural_map", "coulomb_merit"]
+PGJ, IPM = "pgj[omega=0.3]", "ipm[krylov=cg,preconditioner=block_diagonal]"
+
+
+def write_result(path, solver=PGJ, instance="small-pile", contacts=1234, time=(0, 0.5, 1, 2),
+                 error=(1, 0.1, 0.01, 0), krylov=None, status="stopped_by_observer",
+                 study="made-up", repetition=1, version=1, referee_version=1, threads="1"):
+    """A result file; every measure but `velocity` has the curve of the error."""
+    k = len(time)
+    krylov = np.zeros(k, int) if krylov is None else np.array(krylov, int)
+    with h5py.File(path, "w") as file:
+        file.attrs.update({
+            "format": "ccpbench-result", "version": version, "referee_version": referee_version,
+            "instance": instance, "instance_hash": "00" * 32, "form": "bodies",
+            "contacts": contacts, "bodies": 600, "solver": solver,
+            "solver_id": solver.partition("[")[0], "law": "convex", "status": status,
+            "message": "", "stop": "error=0.001",
+            "stop_reached": int(status == "stopped_by_observer"), "own_residual": 1e-3,
+            "own_residual_name": "m/s", "time_limit": 60.0, "memory_per_contact": 0.0,
+            "study": study, "repetition": repetition, "key": ""})
+        file.create_group("options").attrs["omega"] = "0.3"
+        file.create_group("counters").attrs.update(
+            {"outer": max(k - 1, 0), "krylov": krylov.max(initial=0)})
+        file.create_group("timers").attrs["solve"] = max(time, default=0.0)
+        file["curve/outer"] = 100 * np.arange(k)
+        file["curve/krylov"] = krylov
+        file["curve/applies"] = 100 * np.arange(k)
+        file["curve/time"] = np.array(time, float)
+        file["curve/time_excluded"] = np.zeros(k)
+        file["curve/own_residual"] = np.array(error, float)
+        for name in MEASURES:
+            file["curve/" + name] = np.array(error, float) * (np.nan if name == "velocity" else 1)
+        file["targets/measure"] = np.array(["error", "residual"], h5py.string_dtype())
+        file["targets/value"] = [0.05, 1e-6]
+        file["targets/time"] = [np.nan, np.nan]
+        for name in ("outer", "krylov", "applies"):
+            file["targets/" + name] = [-1, -1]
+        file.create_group("final")
+        file.create_group("best")
+        file.create_group("provenance").attrs.update({
+            "commit": "0123456789abcdef0123456789abcdef01234567-dirty", "cpu": "Made-up CPU",
+            "gpu": "", "backend": "Serial", "threads": threads, "date_utc": "2020-01-02T03:04:05Z"})
+
+
+class PlotTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+    def plot(self, *arguments, expect=0):
+        """Runs scripts/plot on the folder; returns what it printed."""
+        done = subprocess.run([sys.executable, ROOT / "scripts/plot", self.folder, *arguments],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        return done.stdout, done.stderr
+
+    def assert_figures(self, name, folder=None):
+        for ending, magic in (("png", PNG), ("pdf", PDF)):
+            data = ((folder or self.folder) / f"{name}.{ending}").read_bytes()
+            self.assertTrue(data.startswith(magic), f"{name}.{ending} is none")
+            self.assertGreater(len(data), 5000)
+
+    def row(self, output, solver):
+        """The cells of a solver's row in the table."""
+        line = next(line for line in output.splitlines() if line.strip().startswith(solver))
+        return re.split(r"\s{2,}", line.strip())
+
+    def test_figures_and_table(self):
+        write_result(self.folder / "a.h5")
+        write_result(self.folder / "b.h5", IPM, time=(0, 0.25, 0.75), error=(1, 0.04, 0.002),
+                     krylov=(0, 1000, 2500), status="time_limit")
+        output, errors = self.plot()
+        self.assertEqual(errors, "")
+        self.assert_figures("made-up")
+        self.assertIn("small-pile, 1,234 contacts", output)
+        # The targets of the measure, and the stop: 5e-2 and 1e-3, but not the residual's.
+        self.assertEqual(self.row(output, "solver"), ["solver", "5e-2", "1e-3", "stop", "status"])
+        self.assertEqual(self.row(output, PGJ),
+                         [PGJ, "1 / 200", "2 / 300", "1/1", "stopped_by_observer"])
+        self.assertEqual(self.row(output, IPM),
+                         [IPM + " (Krylov)", "0.25 / 1,000", "-", "0/1", "time_limit"])
+
+    def test_same_files_make_same_bytes(self):
+        write_result(self.folder / "a.h5")
+        figures = []
+        for name in ("x", "y/z"):
+            self.plot("-o", self.folder / name)
+            self.assert_figures("made-up", self.folder / name)
+            figures.append([(self.folder / name / f"made-up.{e}").read_bytes()
+                            for e in ("png", "pdf")])
+        self.assertEqual(*figures)
+
+    def test_panels_are_ordered_by_contacts(self):
+        write_result(self.folder / "a.h5", instance="big", contacts=20000)
+        write_result(self.folder / "b.h5", instance="small", contacts=50)
+        output, _ = self.plot("--format", "png", "--title", "Two piles")
+        self.assertLess(output.index("small, 50"), output.index("big, 20,000"))
+        self.assertFalse((self.folder / "made-up.pdf").exists())
+
+    def test_repetitions_show_their_median(self):
+        for number, factor in enumerate((1, 5, 2), 1):
+            write_result(self.folder / f"{number}.h5", time=np.multiply((0, 0.5, 1, 2), factor),
+                         repetition=number, status="converged" if number == 2 else
+                         "stopped_by_observer")
+        output, _ = self.plot()
+        self.assertEqual(self.row(output, PGJ)[:4], [PGJ, "2 / 200", "4 / 300", "2/3"])
+        self.assertIn("1 converged", output)
+
+    def test_threads_make_different_curves(self):
+        write_result(self.folder / "a.h5")
+        write_result(self.folder / "b.h5", threads="2", study="another")
+        output, _ = self.plot()
+        self.assertEqual(self.row(output, PGJ + " threads 1")[-2], "1/1")
+        self.assertEqual(self.row(output, PGJ + " threads 2")[-2], "1/1")
+        self.assert_figures("results")
+
+    def test_runs_without_a_curve_are_listed(self):
+        write_result(self.folder / "a.h5")
+        write_result(self.folder / "b.h5", IPM, time=(), error=(), status="crashed")
+        write_result(self.folder / "c.h5", "nan", error=(1, np.nan, np.nan, np.nan),
+                     status="numerical_error")
+        output, _ = self.plot()
+        self.assertEqual(self.row(output, IPM)[-3:], ["-", "0/1", "crashed"])
+        self.assertEqual(self.row(output, "nan")[-3:], ["-", "0/1", "numerical_error"])
+        self.assert_figures("made-up")
+
+    def test_files_that_cannot_be_read_are_skipped(self):
+        write_result(self.folder / "good.h5")
+        write_result(self.folder / "old.h5", version=0)
+        write_result(self.folder / "referee.h5", referee_version=0)
+        data = (self.folder / "good.h5").read_bytes()
+        (self.folder / "part.h5").write_bytes(data[:len(data) // 2])
+        (self.folder / "text.h5").write_text("no HDF5\n")
+        with h5py.File(self.folder / "foreign.h5", "w") as file:
+            file.attrs["format"] = "ccpbench-problem"
+        write_result(self.folder / "incomplete.h5")
+        with h5py.File(self.folder / "incomplete.h5", "a") as file:
+            del file["curve/krylov"]
+        write_result(self.folder / "uneven.h5")
+        with h5py.File(self.folder / "uneven.h5", "a") as file:
+            del file["curve/time"]
+            file["curve/time"] = [0.0, 1.0]
+        output, errors = self.plot(expect=1)
+        for name, reason in (("old", "schema version: expected 1, found 0"),
+                             ("referee", "referee version: expected 1"), ("part", "HDF5"),
+                             ("text", "HDF5"), ("foreign", "found 'ccpbench-problem'"),
+                             ("incomplete", "krylov"), ("uneven", "/curve/error")):
+            self.assertRegex(errors, rf"skipped \S*{name}\.h5: .*{re.escape(reason)}")
+        self.assertEqual(len(errors.splitlines()), 7)
+        self.assertIn("small-pile", output)
+        self.assert_figures("made-up")
+
+    def test_nothing_to_draw(self):
+        _, errors = self.plot(expect=1)
+        self.assertIn("no result file (*.h5) in it", errors)
+        (self.folder / "text.h5").write_text("no HDF5\n")
+        _, errors = self.plot(expect=1)
+        self.assertIn("nothing to draw, no other file", errors)
+        self.folder /= "nowhere"
+        _, errors = self.plot(expect=1)
+        self.assertIn("no such folder", errors)
+
+    def test_measure_without_values(self):
+        write_result(self.folder / "a.h5")
+        _, errors = self.plot("--measure", "velocity", expect=1)
+        self.assertIn("no run has a positive value of velocity", errors)
+        self.plot("--measure", "residual")
+
+    def test_usage(self):
+        self.plot("--measure", "eror", expect=2)
+        self.plot("--format", "jpg", expect=2)
+
+    def test_example_of_the_documentation(self):
+        write_result(self.folder / "a.h5")
+        text = (ROOT / "docs/result-format.md").read_text(encoding="utf-8")
+        example = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
+        done = subprocess.run([sys.executable, "-c", example, "a.h5"], cwd=self.folder,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"{PGJ} on small-pile: stopped_by_observer, 2 s", done.stdout)
+        self.assertTrue((self.folder / "curve.png").read_bytes().startswith(PNG))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,519 @@
+// Problem files: round trips, hashes, and every way in which a file can be bad.
+#include "problems/problem_file.hpp"
+
+#include <hdf5.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "problems/hdf5_file.hpp"
+#include "tests/support.hpp"
+
+using namespace ccp;
+using namespace ccp::test;
+
+namespace {
+
+/// Bodies form with every optional array.
+ContactProblem full_bodies() {
+  ContactProblem p = random_problem({4, 30, true, true, 3});
+  const std::size_t n = p.contacts(), m = p.bodies();
+  p.name = "full";
+  p.stiffness = random_vector(2 * n, 1);
+  for (double& k : p.stiffness) k = 1e9 * (2 + k);
+  p.position = random_vector(3 * m, 2);
+  for (std::size_t i = 0; i < m; ++i) p.orientation.insert(p.orientation.end(), {0.6, 0, 0.8, 0});
+  p.radius.assign(m, 0.25);
+  p.velocity = random_vector(6 * m, 3);
+  p.gap = random_vector(n, 4);
+  p.reference = Reference{random_vector(3 * n, 5), {{"residual", 1e-9}, {"cost", 2e-13}}, "by test"};
+  p.source = {"generated", "a test", "test_problem_file", "{\"seed\": 3}", "BSD-3-Clause"};
+  return p;
+}
+
+ContactProblem full_assembled() {
+  ContactProblem p = assembled_form(random_problem({4, 30, true, true, 3}));
+  p.stiffness.assign(2 * p.contacts(), 1e9);
+  p.delassus.asymmetry = 1e-5;
+  p.reference = Reference{random_vector(3 * p.contacts(), 5), {{"residual", 1e-9}}, "by test"};
+  p.source.kind = "imported";
+  return p;
+}
+
+void check_equal(ContactProblem& a, ContactProblem& b) {
+  CHECK(a.name == b.name);
+  CHECK(a.form == b.form);
+  CHECK(a.dt == b.dt);
+  CHECK(a.gravity == b.gravity);
+  const auto x = array_fields(a), y = array_fields(b);
+  REQUIRE(x.size() == y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    INFO(x[i].path);
+    if (x[i].doubles) CHECK(*x[i].doubles == *y[i].doubles);
+    if (x[i].ints) CHECK(*x[i].ints == *y[i].ints);
+    if (x[i].longs) CHECK(*x[i].longs == *y[i].longs);
+  }
+  CHECK(a.delassus.asymmetry == b.delassus.asymmetry);
+  REQUIRE(a.reference.has_value() == b.reference.has_value());
+  if (a.reference) {
+    CHECK(a.reference->gamma == b.reference->gamma);
+    CHECK(a.reference->measures == b.reference->measures);
+    CHECK(a.reference->method == b.reference->method);
+  }
+  CHECK(a.source.kind == b.source.kind);
+  CHECK(a.source.description == b.source.description);
+  CHECK(a.source.generator == b.source.generator);
+  CHECK(a.source.parameters == b.source.parameters);
+  CHECK(a.source.licence == b.source.licence);
+  CHECK(a.content_hash() == b.content_hash());
+}
+
+/// Opens a written file to damage it.
+void edit(const std::string& path, const std::function<void(hid_t)>& work) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  REQUIRE(file >= 0);
+  work(file);
+  H5Fclose(file);
+}
+
+void set_value(hid_t file, const char* dataset, std::size_t index, double value) {
+  const hid_t data = H5Dopen2(file, dataset, H5P_DEFAULT);
+  REQUIRE(data >= 0);
+  const hid_t space = H5Dget_space(data);
+  std::vector<double> all(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+  H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data());
+  REQUIRE(index < all.size());
+  all[index] = value;
+  REQUIRE(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()) >= 0);
+  H5Sclose(space);
+  H5Dclose(data);
+}
+
+/// Puts zeros of another type or shape in place of a dataset.
+void replace(hid_t file, const char* dataset, hid_t type, const std::vector<hsize_t>& shape) {
+  REQUIRE(H5Ldelete(file, dataset, H5P_DEFAULT) >= 0);
+  const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+  const hid_t data =
+      H5Dcreate2(file, dataset, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  REQUIRE(data >= 0);
+  H5Dclose(data);
+  H5Sclose(space);
+}
+
+void set_text(hid_t file, const char* attribute, const std::string& text) {
+  H5Adelete(file, attribute);
+  const hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, text.size() + 1);  // a fixed-length string, which readers must take as well
+  const hid_t made = H5Acreate2(file, attribute, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  REQUIRE(H5Awrite(made, type, text.c_str()) >= 0);
+  H5Aclose(made);
+  H5Tclose(type);
+  H5Sclose(space);
+}
+
+void set_number(hid_t file, const char* object, const char* attribute, double value) {
+  H5Adelete_by_name(file, object, attribute, H5P_DEFAULT);
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t made = H5Acreate_by_name(file, object, attribute, H5T_NATIVE_DOUBLE, space,
+                                       H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  REQUIRE(H5Awrite(made, H5T_NATIVE_DOUBLE, &value) >= 0);
+  H5Aclose(made);
+  H5Sclose(space);
+}
+
+/// The reader's complaint about a problem that was written well and then damaged; it names the file.
+std::string complaint(const ContactProblem& problem, const std::function<void(hid_t)>& damage) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("damaged.h5");
+  write_problem(path, problem, false);
+  edit(path, damage);
+  const std::string message = error_of([&] { read_problem(path); });
+  INFO(message);
+  CHECK(message.rfind(path + ": ", 0) == 0);
+  return message;
+}
+
+/// What writing says of a problem that was never valid; nothing may be left behind.
+std::string refusal(const ContactProblem& problem) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("bad.h5");
+  const std::string message = error_of([&] { write_problem(path, problem, false); });
+  CHECK(folder.names().empty());
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("a problem in bodies form survives the file") {
+  const TemporaryFolder folder;
+  ContactProblem p = full_bodies();
+  write_problem(folder.file("a.h5"), p, false);
+  ContactProblem q = read_problem(folder.file("a.h5"));
+  check_equal(p, q);
+  CHECK(folder.names() == std::vector<std::string>{"a.h5"});
+}
+
+TEST_CASE("a problem in assembled form survives the file") {
+  const TemporaryFolder folder;
+  ContactProblem p = full_assembled();
+  write_problem(folder.file("a.h5"), p, false);
+  ContactProblem q = read_problem(folder.file("a.h5"));
+  check_equal(p, q);
+}
+
+TEST_CASE("a problem without any optional array, contact or body survives the file") {
+  const TemporaryFolder folder;
+  ContactProblem bare = random_problem({3, 5, false, false, 1}), empty, empty_assembled;
+  empty_assembled.form = ContactProblem::Form::assembled;
+  empty_assembled.delassus.row_offsets = {0};
+  for (ContactProblem* p : {&bare, &empty, &empty_assembled}) {
+    write_problem(folder.file("a.h5"), *p, true);
+    ContactProblem q = read_problem(folder.file("a.h5"));
+    check_equal(*p, q);
+  }
+}
+
+TEST_CASE("writing the same problem twice makes the same bytes") {
+  const TemporaryFolder folder;
+  const ContactProblem p = full_bodies();
+  write_problem(folder.file("a.h5"), p, false);
+  write_problem(folder.file("b.h5"), p, false);
+  CHECK(read_text(folder.file("a.h5")) == read_text(folder.file("b.h5")));
+}
+
+TEST_CASE("the hash depends on every array and scalar") {
+  for (ContactProblem p : {full_bodies(), full_assembled()}) {
+    const std::string before = p.content_hash();
+    CHECK(before.size() == 64);
+    for (const ArrayField& field : array_fields(p)) {
+      INFO(field.path);
+      if (field.doubles) {
+        double& value = field.doubles->back();
+        const double kept = value;
+        value = std::nextafter(value, 10);
+        CHECK(p.content_hash() != before);
+        value = kept;
+        if (!field.required) {
+          const std::vector<double> all = std::move(*field.doubles);
+          field.doubles->clear();
+          CHECK(p.content_hash() != before);
+          *field.doubles = all;
+        }
+      }
+      if (field.ints) {
+        ++field.ints->back();
+        CHECK(p.content_hash() != before);
+        --field.ints->back();
+      }
+      if (field.longs) {
+        ++field.longs->back();
+        CHECK(p.content_hash() != before);
+        --field.longs->back();
+      }
+      CHECK(p.content_hash() == before);
+    }
+    p.dt *= 2;
+    CHECK(p.content_hash() != before);
+    p.dt /= 2;
+    p.gravity[2] = -9.81;
+    CHECK(p.content_hash() != before);
+  }
+}
+
+TEST_CASE("the hash does not depend on name, source and reference") {
+  ContactProblem p = full_bodies();
+  const std::string before = p.content_hash();
+  p.name = "another";
+  p.source = {};
+  p.reference.reset();
+  CHECK(p.content_hash() == before);
+}
+
+TEST_CASE("the hash tells the two forms apart") {
+  ContactProblem bodies, assembled;
+  assembled.form = ContactProblem::Form::assembled;
+  assembled.delassus.row_offsets = {0};
+  CHECK(bodies.content_hash() != assembled.content_hash());
+}
+
+TEST_CASE("no file, a folder, or a file that is not HDF5") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  check_parts(error_of([&] { read_problem(path); }),
+              {path + ": expected an HDF5 file, found no such file"});
+  check_parts(error_of([&] { read_problem(folder.path().string()); }),
+              {folder.path().string() + ": expected an HDF5 file, found a folder"});
+  write_text(path, "x,y\n1,2\n");
+  check_parts(error_of([&] { read_problem(path); }),
+              {path + ": expected an HDF5 file, found 8 bytes of something else"});
+  write_text(path, "");
+  check_parts(error_of([&] { read_problem(path); }),
+              {path + ": expected an HDF5 file, found 0 bytes of something else"});
+}
+
+TEST_CASE("a truncated file") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  write_problem(path, full_bodies(), false);
+  const std::string whole = read_text(path);
+  for (const std::size_t bytes : {whole.size() - 1, whole.size() / 2, std::size_t{600}}) {
+    write_text(path, whole.substr(0, bytes));
+    check_parts(error_of([&] { read_problem(path); }),
+                {path + ": expected a whole HDF5 file, found a truncated or damaged one (" +
+                 std::to_string(bytes) + " bytes)"});
+  }
+}
+
+TEST_CASE("a flipped bit in the data of any array does not pass the hash") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  for (ContactProblem p : {full_bodies(), full_assembled()}) {
+    write_problem(path, p, true);
+    // Where the values lie in the file. (Elsewhere HDF5 itself may crash on damage.)
+    std::vector<std::pair<std::string, haddr_t>> places;
+    edit(path, [&](hid_t file) {
+      for (const ArrayField& field : array_fields(p)) {
+        const hid_t data = H5Dopen2(file, field.path.c_str(), H5P_DEFAULT);
+        haddr_t at = H5Dget_offset(data);
+        hsize_t bytes = H5Dget_storage_size(data);
+        if (at == HADDR_UNDEF) {
+          const hid_t space = H5Dget_space(data);
+          H5Dget_chunk_info(data, space, 0, nullptr, nullptr, &at, &bytes);
+          H5Sclose(space);
+        }
+        H5Dclose(data);
+        REQUIRE(at != HADDR_UNDEF);
+        places.emplace_back(field.path, at + bytes / 2);
+      }
+    });
+    const std::string whole = read_text(path);
+    for (const auto& [name, at] : places) {
+      INFO(name);
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ 1);
+      write_text(path, damaged);
+      CHECK_THROWS_AS(read_problem(path), InputError);
+    }
+  }
+}
+
+TEST_CASE("another format or version") {
+  const ContactProblem p = full_bodies();
+  check_parts(complaint(p, [](hid_t file) { set_text(file, "format", "ccpbench-result"); }),
+              {"root attribute format: expected 'ccpbench-problem', found 'ccpbench-result'"});
+  check_parts(complaint(p, [](hid_t file) { H5Adelete(file, "format"); }),
+              {"root attribute format: expected 'ccpbench-problem', found nothing"});
+  check_parts(complaint(p, [](hid_t file) { set_number(file, "/", "version", 2); }),
+              {"root attribute version: expected 1, found 2"});
+  check_parts(complaint(p, [](hid_t file) { H5Adelete(file, "version"); }),
+              {"root attribute version: expected 1, found nothing"});
+  check_parts(complaint(p, [](hid_t file) { set_text(file, "form", "springs"); }),
+              {"root attribute form: expected 'bodies' or 'assembled', found 'springs'"});
+  check_parts(complaint(p, [](hid_t file) { H5Adelete(file, "name"); }),
+              {"root attribute name: expected a string, found nothing"});
+}
+
+TEST_CASE("every required dataset is missed") {
+  ContactProblem bodies = full_bodies(), assembled = full_assembled();
+  for (ContactProblem* p : {&bodies, &assembled}) {
+    for (const ArrayField& field : array_fields(*p)) {
+      if (!field.required) continue;
+      const std::string message = complaint(*p, [&](hid_t file) {
+        REQUIRE(H5Ldelete(file, field.path.c_str(), H5P_DEFAULT) >= 0);
+      });
+      check_parts(message, {field.path + ": expected ", ", found "});
+    }
+  }
+}
+
+TEST_CASE("a dropped optional dataset does not pass the hash") {
+  ContactProblem p = full_bodies();
+  for (const ArrayField& field : array_fields(p)) {
+    if (field.required || field.path == "/bodies/inverse_inertia") continue;
+    check_parts(complaint(p, [&](hid_t file) { H5Ldelete(file, field.path.c_str(), H5P_DEFAULT); }),
+                {"root attribute content_sha256"});
+  }
+}
+
+TEST_CASE("wrong shapes and types") {
+  const ContactProblem p = full_bodies();
+  check_parts(complaint(p, [](hid_t f) { replace(f, "/contacts/frame", H5T_IEEE_F64LE, {30, 9}); }),
+              {"/contacts/frame: expected shape [rows, 3, 3], found [30, 9]"});
+  check_parts(complaint(p, [](hid_t f) { replace(f, "/ccp/r", H5T_IEEE_F64LE, {90}); }),
+              {"/ccp/r: expected shape [rows, 3], found [90]"});
+  check_parts(complaint(p, [](hid_t f) { replace(f, "/ccp/r", H5T_IEEE_F64LE, {29, 3}); }),
+              {"/ccp/r: expected 90 values (3 per contact), found 87"});
+  check_parts(
+      complaint(p, [](hid_t f) { replace(f, "/bodies/radius", H5T_IEEE_F64LE, {5}); }),
+      {"/bodies/radius: expected 4 values (1 per body), found 5"});
+  check_parts(complaint(p, [](hid_t f) { replace(f, "/contacts/bodies", H5T_IEEE_F64LE, {30, 2}); }),
+              {"/contacts/bodies: expected integers, found values of another type"});
+  check_parts(complaint(p, [](hid_t f) { replace(f, "/ccp/mu", H5T_C_S1, {30}); }),
+              {"/ccp/mu: expected numbers, found values of another type"});
+  check_parts(complaint(p, [](hid_t f) {
+                H5Ldelete(f, "/ccp/mu", H5P_DEFAULT);
+                H5Gclose(H5Gcreate2(f, "/ccp/mu", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+              }),
+              {"/ccp/mu: expected a dataset, found something else"});
+  check_parts(complaint(p, [](hid_t f) { replace(f, "/reference/gamma", H5T_IEEE_F64LE, {5, 3}); }),
+              {"/reference/gamma: expected 90 values, found 15"});
+}
+
+TEST_CASE("values that cannot be") {
+  const ContactProblem p = full_bodies();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  check_parts(complaint(p, [&](hid_t f) { set_value(f, "/ccp/r", 4, nan); }),
+              {"/ccp/r[1]: expected a finite number, found nan"});
+  check_parts(complaint(p, [&](hid_t f) { set_value(f, "/contacts/frame", 9, infinity); }),
+              {"/contacts/frame[1]: expected a finite number, found inf"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/contacts/bodies", 2, 4); }),
+              {"/contacts/bodies[1]: expected body indices in [-1, 4), found (4, "});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/contacts/bodies", 3, -2); }),
+              {"/contacts/bodies[1]: expected body indices in [-1, 4), found (", ", -2)"});
+  check_parts(complaint(p, [](hid_t f) {
+                set_value(f, "/contacts/bodies", 4, 2);
+                set_value(f, "/contacts/bodies", 5, 2);
+              }),
+              {"/contacts/bodies[2]: expected two different bodies", "found (2, 2)"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/bodies/inverse_mass", 1, -0.5); }),
+              {"/bodies/inverse_mass[1]: expected a value >= 0, found -0.5"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/ccp/mu", 7, -0.1); }),
+              {"/ccp/mu[7]: expected a value >= 0, found -0.1"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/contacts/frame", 3, 3); }),
+              {"/contacts/frame[0]: expected orthonormal rows n, t1, t2 (to 1e-08), found max|F F^T - "
+               "I| = "});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/bodies/radius", 0, 0); }),
+              {"/bodies/radius[0]: expected a radius > 0, found 0"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/contacts/stiffness", 3, 0); }),
+              {"/contacts/stiffness[1]: expected a stiffness > 0, found 0"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/bodies/inverse_inertia", 1, 50); }),
+              {"/bodies/inverse_inertia[0]: expected a symmetric matrix"});
+  check_parts(complaint(p, [](hid_t f) { set_number(f, "/ccp", "dt", -1); }),
+              {"/ccp attribute dt: expected a time step >= 0, found -1"});
+}
+
+TEST_CASE("a gravity or reference that is not finite") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  ContactProblem p = full_bodies();
+  p.gravity[1] = nan;
+  check_parts(refusal(p), {"gravity", "expected ", "found nan"});
+  p = full_bodies();
+  p.reference->gamma[3] = nan;
+  check_parts(refusal(p), {"/reference/gamma[1]", "expected a finite number, found nan"});
+}
+
+TEST_CASE("content that is not what was hashed") {
+  const ContactProblem p = full_bodies();
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/ccp/mu", 0, 0.625); }),
+              {"root attribute content_sha256: expected the hash of the content, ", ", found ",
+               p.content_hash()});
+  check_parts(complaint(p, [](hid_t f) { set_number(f, "/ccp", "dt", 0.5); }),
+              {"root attribute content_sha256"});
+  check_parts(complaint(p, [](hid_t f) { H5Adelete(f, "content_sha256"); }),
+              {"root attribute content_sha256: expected a string, found nothing"});
+}
+
+TEST_CASE("a bad block matrix") {
+  const ContactProblem p = full_assembled();
+  const auto blocks = std::to_string(p.delassus.columns.size());
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/delassus/columns", 1, 30); }),
+              {"/delassus/columns[1]: expected ascending block columns in [0, 30), found 30"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/delassus/columns", 0, -1); }),
+              {"/delassus/columns[0]: expected ascending block columns in [0, 30), found -1"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/delassus/columns", 1, 0); }),
+              {"/delassus/columns[1]: expected ascending block columns"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/delassus/row_offsets", 1, -3); }),
+              {"/delassus/row_offsets[1]: expected ascending offsets, found -3"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/delassus/row_offsets", 29, 1e6); }),
+              {"/delassus/row_offsets[29]: expected ascending offsets, found 1000000"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/delassus/row_offsets", 0, 1); }),
+              {"/delassus/row_offsets: expected 31 offsets from 0 to " + blocks});
+  check_parts(
+      complaint(p, [](hid_t f) { replace(f, "/delassus/row_offsets", H5T_STD_I64LE, {30}); }),
+      {"/delassus/row_offsets: expected 31 offsets from 0 to " + blocks + ", found 30 values"});
+  check_parts(
+      complaint(p, [](hid_t f) { replace(f, "/delassus/blocks", H5T_IEEE_F64LE, {2, 3, 3}); }),
+      {"/delassus/blocks: expected ", ", found 18"});
+  check_parts(complaint(p, [](hid_t f) { replace(f, "/delassus/blocks", H5T_IEEE_F64LE, {9}); }),
+              {"/delassus/blocks: expected shape [rows, 3, 3], found [9]"});
+}
+
+TEST_CASE("an existing file is overwritten only when asked, and then wholly or not at all") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  ContactProblem p = full_bodies();
+  write_problem(path, p, false);
+  const std::string before = read_text(path);
+  const ContactProblem other = random_problem({3, 5, false, false, 1});
+  check_parts(error_of([&] { write_problem(path, other, false); }),
+              {path + ": expected no file of that name (--force overwrites it), found an existing "
+                      "file"});
+  CHECK(read_text(path) == before);
+  p.mu[0] = -1;
+  error_of([&] { write_problem(path, p, true); });
+  CHECK(read_text(path) == before);
+  write_problem(path, other, true);
+  CHECK(read_problem(path).contacts() == 5);
+  CHECK(folder.names() == std::vector<std::string>{"x.h5"});
+}
+
+TEST_CASE("output that cannot be written is refused before the work") {
+  const TemporaryFolder folder;
+  check_parts(error_of([&] { check_output_path(folder.file("no/x.h5"), false); }),
+              {folder.file("no/x.h5"), "expected an existing folder to write to, found no folder "});
+  check_parts(error_of([&] { check_output_path(folder.path().string(), true); }),
+              {"expected a file name, found a folder"});
+  write_text(folder.file("x.h5"), "");
+  check_parts(error_of([&] { check_output_path(folder.file("x.h5"), false); }),
+              {"found an existing file"});
+  CHECK_NOTHROW(check_output_path(folder.file("x.h5"), true));
+  CHECK_NOTHROW(check_output_path(folder.file("y.h5"), false));
+}
+
+TEST_CASE("an abandoned file leaves nothing behind") {
+  const TemporaryFolder folder;
+  {
+    Hdf5File file = Hdf5File::create(folder.file("x.h5"), false);
+    file.write("/a/b", std::vector<double>{1, 2}, {2});
+    CHECK(folder.names().size() == 1);
+    CHECK(folder.names()[0] != "x.h5");
+  }
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("a full disk is an error, leaves nothing behind and spares the old file") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  const ContactProblem small = random_problem({3, 5, false, false, 1});
+  const ContactProblem large = random_problem({50, 3000, true, true, 1});
+  write_problem(path, small, false);
+  const std::string before = read_text(path);
+
+  // A limit on the size of files stands in for the end of the disk.
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  for (const rlim_t limit : {rlim_t{0}, rlim_t{2048}, rlim_t{100000}}) {
+    const rlimit tight{limit, old.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &tight);
+    std::string message;
+    try {
+      write_problem(path, large, true);
+    } catch (const InputError& error) {
+      message = error.what();
+    }
+    setrlimit(RLIMIT_FSIZE, &old);
+    INFO("limit " << limit << ": " << message);
+    CHECK(message.find(path) != std::string::npos);
+    CHECK(folder.names() == std::vector<std::string>{"x.h5"});
+    CHECK(read_text(path) == before);
+  }
+  signal(SIGXFSZ, handler);
+  write_problem(path, large, true);  // and the library is none the worse for it
+  CHECK(read_problem(path).contacts() == 3000);
+}

@@ -1,0 +1,174 @@
+// Options, solver specifications and the registry.
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+
+#include "solvers/core/registry.hpp"
+#include "tests/support.hpp"
+
+using namespace ccp;
+using namespace ccp::test;
+
+namespace {
+
+struct Fields {
+  double step = 0.5, factor = 1;
+  int limit = 10;
+  bool verbose = false;
+  std::string method = "cg";
+};
+
+OptionList options_of(Fields& f) {
+  return OptionList("demo")
+      .number("step", f.step, {0, 2, true}, "a step")
+      .number("factor", f.factor, {}, "any number")
+      .integer("limit", f.limit, {1}, "a limit")
+      .flag("verbose", f.verbose, "a flag")
+      .choice("method", f.method, {"cg", "gmres"}, "a method");
+}
+
+}  // namespace
+
+TEST_CASE("options are set and listed") {
+  Fields f;
+  OptionList options = options_of(f);
+  options.set("step", "2");
+  options.set("factor", "-1e-3");
+  options.set("limit", "1");
+  options.set("verbose", "true");
+  options.set("method", "gmres");
+  CHECK(f.step == 2);
+  CHECK(f.factor == -1e-3);
+  CHECK(f.limit == 1);
+  CHECK(f.verbose);
+  CHECK(f.method == "gmres");
+  const auto entries = options.entries();
+  REQUIRE(entries.size() == 5);
+  const char* expected[5][3] = {{"step", "2", "number > 0 and <= 2"},
+                                {"factor", "-0.001", "number any"},
+                                {"limit", "1", "integer >= 1"},
+                                {"verbose", "true", "true or false"},
+                                {"method", "gmres", "one of cg, gmres"}};
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(entries[i].name == expected[i][0]);
+    CHECK(entries[i].value == expected[i][1]);
+    CHECK(entries[i].allowed == expected[i][2]);
+  }
+  CHECK(entries[4].help == "a method");
+}
+
+TEST_CASE("options refuse what they do not allow and keep their value") {
+  Fields f;
+  OptionList options = options_of(f);
+  for (const auto& [name, text] : {std::pair{"step", "0"}, {"step", "2.1"}, {"step", "nan"},
+                                   {"step", "inf"}, {"step", ""}, {"step", "1x"}, {"step", " 1"},
+                                   {"factor", "inf"}, {"factor", "one"}, {"limit", "0"},
+                                   {"limit", "1.5"}, {"limit", "1e3"}, {"limit", "99999999999"},
+                                   {"verbose", "yes"}, {"verbose", "TRUE"}, {"method", "CG"},
+                                   {"method", ""}}) {
+    INFO(name << "=" << text);
+    check_parts(error_of([&] { options.set(name, text); }),
+                {std::string("solver demo: option ") + name + ": expected ",
+                 std::string(", found '") + text + "'"});
+  }
+  CHECK(f.step == 0.5);
+  CHECK(f.factor == 1);
+  CHECK(f.limit == 10);
+  CHECK_FALSE(f.verbose);
+  CHECK(f.method == "cg");
+  check_parts(error_of([&] { options.set("stepp", "1"); }),
+              {"solver demo: unknown option 'stepp'", "did you mean 'step'?",
+               "(it has step, factor, limit, verbose, method)"});
+}
+
+TEST_CASE("numbers as text read back as the same number") {
+  for (const double value : {0.3, 1e-12, -2.5e300, 1.0 / 3, 0.0, 123456789.0}) {
+    double back = -1;
+    CHECK(parse_number(number_text(value), back));
+    CHECK(back == value);
+  }
+  double value = 7;
+  for (const char* text : {"", "x", "1 ", "1,2", "0x10", "--1"}) CHECK_FALSE(parse_number(text, value));
+}
+
+TEST_CASE("solver specifications") {
+  CHECK(SolverSpec::parse("pgj").id == "pgj");
+  CHECK(SolverSpec::parse("pgj").options.empty());
+  CHECK(SolverSpec::parse("pgj[]").options.empty());
+  const SolverSpec spec = SolverSpec::parse("ipm[krylov=cg,krylov_tolerance=1e-3]");
+  CHECK(spec.id == "ipm");
+  REQUIRE(spec.options.size() == 2);
+  CHECK(spec.options[0] == std::pair<std::string, std::string>{"krylov", "cg"});
+  CHECK(spec.options[1] == std::pair<std::string, std::string>{"krylov_tolerance", "1e-3"});
+  CHECK(spec.text() == "ipm[krylov=cg,krylov_tolerance=1e-3]");
+  CHECK(SolverSpec::parse("pgj").text() == "pgj");
+}
+
+TEST_CASE("solver specifications that are none") {
+  const std::pair<const char*, const char*> bad[] = {
+      {"", "no solver name"},          {"[omega=1]", "no solver name"},
+      {"pgj ", "no solver name"},      {"pgj]", "no solver name"},
+      {"a/b", "no solver name"},       {"pgj[omega=1", "no closing ]"},
+      {"pgj[", "no closing ]"},        {"pgj[omega=1]x", "no closing ]"},
+      {"pgj[omega]", "'omega'"},       {"pgj[omega=]", "'omega='"},
+      {"pgj[=1]", "'=1'"},             {"pgj[o m=1]", "'o m=1'"},
+      {"pgj[omega=1,]", "a comma before ]"}, {"pgj[,omega=1]", "''"},
+      {"pgj[omega=1,,lambda=1]", "''"},      {"pgj[omega=1,omega=2]", "option omega twice"}};
+  for (const auto& [text, found] : bad) {
+    INFO(text);
+    check_parts(error_of([&] { SolverSpec::parse(text); }),
+                {"solver '" + std::string(text) + "': expected id or id[name=value,...], found " + found});
+  }
+}
+
+TEST_CASE("the registry") {
+  std::set<std::string> ids;
+  for (const SolverEntry& entry : solver_entries()) {
+    INFO(entry.id);
+    CHECK(ids.insert(entry.id).second);
+    CHECK((entry.law == "convex" || entry.law == "coulomb"));
+    CHECK_FALSE(entry.summary.empty());
+    CHECK_FALSE(entry.forms.empty());
+    for (const std::string& form : entry.forms) CHECK((form == "bodies" || form == "assembled"));
+    CHECK(&solver_entry(entry.id) == &entry);
+    // Every option accepts the value it says it has.
+    const auto solver = entry.make();
+    OptionList options = solver->options();
+    std::set<std::string> names;
+    for (const auto& option : options.entries()) {
+      INFO(option.name);
+      CHECK(names.insert(option.name).second);
+      CHECK_FALSE(option.help.empty());
+      CHECK_NOTHROW(options.set(option.name, option.value));
+    }
+  }
+  check_parts(error_of([] { solver_entry("ipmm"); }), {"unknown solver 'ipmm'", "did you mean 'ipm'?"});
+  check_parts(error_of([] { make_solver(SolverSpec::parse("pgj[omga=1]")); }),
+              {"solver pgj: unknown option 'omga'", "did you mean 'omega'?"});
+  check_parts(error_of([] { make_solver(SolverSpec::parse("pgj[omega=-1]")); }),
+              {"solver pgj: option omega: expected number > 0", "found '-1'"});
+
+  const auto solver = make_solver(SolverSpec::parse("pgj[omega=0.125]"));
+  bool found = false;
+  for (const auto& option : solver->options().entries()) {
+    if (option.name == "omega") found = option.value == "0.125";
+  }
+  CHECK(found);
+}
+
+TEST_CASE("a solver supports the forms it declares") {
+  ContactProblem p;
+  const SolverEntry bodies_only{"x", "convex", {"bodies"}, false, "", nullptr};
+  CHECK(supports(bodies_only, p));
+  p.form = ContactProblem::Form::assembled;
+  CHECK_FALSE(supports(bodies_only, p));
+}
+
+TEST_CASE("every status has a name of its own") {
+  std::set<std::string> names;
+  for (const Status status : {Status::converged, Status::max_iterations, Status::time_limit,
+                              Status::stagnated, Status::diverged, Status::numerical_error,
+                              Status::unsupported, Status::stopped_by_observer}) {
+    CHECK(names.insert(to_string(status)).second);
+  }
+  CHECK(names.count("unknown") == 0);
+}
