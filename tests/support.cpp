@@ -54,6 +54,8 @@ void check_parts(const std::string& message, const std::vector<std::string>& par
   }
 }
 
+std::string source_folder() { return CCP_SOURCE_DIR; }
+
 fs::path shared_folder() {
   const char* configured = std::getenv("CCPBENCH_SHARED");
   return configured && *configured ? fs::path(configured)

@@ -48,6 +48,9 @@ std::string error_of(const Work& work) {
 /// Fails unless every part is in the message.
 void check_parts(const std::string& message, const std::vector<std::string>& parts);
 
+/// The top folder of the source tree.
+std::string source_folder();
+
 /// The folder of data that is not in the repository: $CCPBENCH_SHARED or ../shared beside it.
 std::filesystem::path shared_folder();
 

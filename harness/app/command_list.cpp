@@ -26,8 +26,8 @@ void list_solvers(bool as_json) {
     }
     for (const auto& option : solver->options().entries()) {
       if (!as_json) {
-        fmt::print("    {:<26} {} ({}; {})\n", option.name + "=" + option.value, option.help,
-                   option.allowed, "default " + option.value);
+        fmt::print("    {:<33} {} ({})\n", option.name + "=" + option.value, option.help,
+                   option.allowed);
       }
       options.push_back({{"name", option.name},
                          {"default", option.value},

@@ -22,6 +22,8 @@ class OptionList {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
     bool above = false;
+    /// All numbers > 0.
+    static Range positive() { return {0, std::numeric_limits<double>::infinity(), true}; }
   };
   struct Entry {
     std::string name, value, allowed, help;

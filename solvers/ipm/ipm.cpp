@@ -160,14 +160,14 @@ OptionList IpmSolver::options() {
       .number("beta_bd", options_.beta_bd, {0, 1}, "factor on alpha otherwise (0: the strategy's)")
       .number("alpha_cen", options_.alpha_cen, {0}, "bound on f_cen")
       .number("alpha_1", options_.alpha_1, {0}, "bound on f_cen")
-      .number("start", options_.start, {0, 1e300, true}, "x_i = (start, 0, 0), N s")
+      .number("start", options_.start, OptionList::Range::positive(), "x_i = (start, 0, 0), N s")
       .number("step_fraction", options_.step_fraction, {0, 1, true},
               "part of the largest step inside the cones that is taken")
       .number("min_step", options_.min_step, {0, 1}, "a shorter step ends the solve as stagnated")
       .integer("max_outer", options_.max_outer, {1}, "limit of outer iterations")
       .choice("regularization", options_.regularization, {"auto", "elastic", "relative", "none"},
               "R from contact stiffnesses (eqs. 32-33), from trace(N), or none")
-      .number("stiffness_factor", options_.stiffness_factor, {0, 1e300, true},
+      .number("stiffness_factor", options_.stiffness_factor, OptionList::Range::positive(),
               "multiplies the stored stiffnesses")
       .number("relative_regularization", options_.relative_regularization, {0},
               "R = this * trace(N)/3n")
@@ -218,23 +218,26 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
   info.own_residual_name = "max(x.y/n [J], s|d| [m/s])";
   const int n = problem_->contacts();
-  const auto finish = [&](Status status, const std::string& message = "") {
-    info.status = status;
-    info.message = message;
+  if (n == 0) {
+    info.status = Status::converged;
     return info;
-  };
-  if (n == 0) return finish(Status::converged);
-
+  }
   const Cones cones{problem_->normal(), problem_->mu()};
   const auto make = [&] { return Teuchos::rcp(new Vector(problem_->map(), 1)); };
-  const auto dgamma_ = make(), b_ = make();
-  const VectorView dgamma = read_write_view(*dgamma_), b = read_write_view(*b_);
+  const auto dgamma_vector = make(), b_vector = make();
+  const VectorView dgamma = read_write_view(*dgamma_vector), b = read_write_view(*b_vector);
   const std::size_t size = 3 * static_cast<std::size_t>(n);
   const VectorView x("ccp::Ipm::x", size), y("ccp::Ipm::y", size), d("ccp::Ipm::d", size),
       dx("ccp::Ipm::dx", size), dy("ccp::Ipm::dy", size);
   const auto write_gamma = [&](Vector& out) {
     system_->impulse(x, overwrite_view(out));
     problem_->to_contact_axes(read_view(out), overwrite_view(out));
+  };
+  const auto finish = [&](Status status, const std::string& message = "") {
+    write_gamma(gamma);
+    info.status = status;
+    info.message = message;
+    return info;
   };
 
   // A point on the central path of the problem with the artificial variable (Sect. 4.3).
@@ -261,7 +264,7 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   const double d_norm = max_abs(d);
   bool feasible = false;
 
-  long preconditioner_before = preconditioner_.is_null() ? 0 : preconditioner_->applies();
+  const long preconditioner_before = preconditioner_.is_null() ? 0 : preconditioner_->applies();
   const long applies_before = system_->applies() - 1;  // the product above counts
   const auto count = [&] {
     info.counters.operator_applies = system_->applies() - applies_before;
@@ -278,19 +281,15 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     info.own_residual = std::max(now.dot / n, feasible ? 0 : s * d_norm);
     count();
     if (!std::isfinite(now.dot) || !std::isfinite(now.logs)) {
-      write_gamma(gamma);
       return finish(Status::numerical_error, "iterate left the cone or became NaN");
     }
     if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
-      write_gamma(gamma);
       return finish(Status::stopped_by_observer);
     }
     if ((feasible || s * d_norm <= options_.tol_infeasibility) && now.dot / n <= options_.tol_cost) {
-      write_gamma(gamma);
       return finish(Status::converged);
     }
     if (info.counters.outer >= options_.max_outer) {
-      write_gamma(gamma);
       return finish(Status::max_iterations);
     }
 
@@ -313,16 +312,14 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     KrylovResult direction;
     try {
       const Stopwatch watch(info.timers["krylov"]);
-      direction = krylov_->solve(b_, dgamma_, options_.krylov_tolerance);
+      direction = krylov_->solve(b_vector, dgamma_vector, options_.krylov_tolerance);
     } catch (const OutOfTime&) {
       count();
       observer.observe({info.counters, info.own_residual}, write_gamma);
-      write_gamma(gamma);
       return finish(Status::stopped_by_observer, "limit passed inside a Krylov solve");
     }
     info.counters.krylov += direction.iterations;
     if (direction.breakdown) {
-      write_gamma(gamma);
       return finish(Status::numerical_error, "Krylov breakdown: " + direction.message);
     }
 
@@ -331,7 +328,6 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     const double theta = std::min(1.0, options_.step_fraction * max_step(cones, x, dx, y, dy));
     ++info.counters.outer;
     if (!(theta >= options_.min_step)) {
-      write_gamma(gamma);
       return finish(std::isfinite(theta) ? Status::stagnated : Status::numerical_error,
                     "step length fell below min_step");
     }

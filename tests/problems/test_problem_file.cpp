@@ -393,6 +393,8 @@ TEST_CASE("values that cannot be") {
               {"/contacts/stiffness[1]: expected a stiffness > 0, found 0"});
   check_parts(complaint(p, [](hid_t f) { set_value(f, "/bodies/inverse_inertia", 1, 50); }),
               {"/bodies/inverse_inertia[0]: expected a symmetric matrix"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/bodies/orientation", 4, 1); }),
+              {"/bodies/orientation[1]: expected a unit quaternion, found length 1.28"});
   check_parts(complaint(p, [](hid_t f) { set_number(f, "/ccp", "dt", -1); }),
               {"/ccp attribute dt: expected a time step >= 0, found -1"});
 }
@@ -436,6 +438,19 @@ TEST_CASE("a bad block matrix") {
   check_parts(
       complaint(p, [](hid_t f) { replace(f, "/delassus/row_offsets", H5T_STD_I64LE, {30}); }),
       {"/delassus/row_offsets: expected 31 offsets from 0 to " + blocks + ", found 30 values"});
+  // Not symmetric: in a value, and in the places of its blocks.
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/delassus/blocks", 1, 7); }),
+              {"/delassus block (0, 0): expected the transpose of block (0, 0), found a difference of "});
+  ContactProblem lopsided = p;
+  lopsided.delassus.row_offsets = {0, 2, 3};
+  lopsided.delassus.columns = {0, 1, 1};
+  lopsided.delassus.blocks.assign(27, 0.0);
+  lopsided.mu.resize(2);
+  lopsided.r.resize(6);
+  lopsided.stiffness.clear();
+  lopsided.reference.reset();
+  lopsided.delassus.blocks[9] = 1;
+  check_parts(refusal(lopsided), {"/delassus block (0, 1): expected the transpose of block (1, 0)"});
   check_parts(
       complaint(p, [](hid_t f) { replace(f, "/delassus/blocks", H5T_IEEE_F64LE, {2, 3, 3}); }),
       {"/delassus/blocks: expected ", ", found 18"});

@@ -1,0 +1,451 @@
+#!/usr/bin/env python3
+"""The command line as users and scripts see it: exit codes, files, JSON, messages.
+
+Runs the built program named by the environment variable CCPBENCH in a folder of its own.
+"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import h5py
+
+PROGRAM = os.environ.get("CCPBENCH", "")
+
+DONE, BAD_INPUT, USAGE, NOT_REACHED, CRASHED = range(5)
+
+MEASURES = {
+    "cost", "feas", "error", "dual", "primal", "complementarity", "residual", "natural_map",
+    "velocity", "energy", "objective_gap",
+}
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="ccpbench-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_program(self, *arguments, code=DONE, cwd=None):
+        """Runs the program and checks its exit code. Returns (stdout, stderr)."""
+        done = subprocess.run([PROGRAM, *arguments], cwd=cwd or self.folder, text=True,
+                              capture_output=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        if code in (DONE, NOT_REACHED):
+            self.assertEqual(done.stderr, "")
+        return done.stdout, done.stderr
+
+    def refused(self, *arguments, parts, code=BAD_INPUT):
+        """Checks that the program refuses, with one line on stderr that has all parts."""
+        out, err = self.run_program(*arguments, code=code)
+        if code == BAD_INPUT:
+            self.assertEqual(out, "")
+            self.assertEqual(len(err.strip().splitlines()), 1, err)
+            self.assertTrue(err.startswith("ccpbench: "), err)
+        for part in parts:
+            self.assertIn(part, err)
+
+    def scene(self, name):
+        path = self.path(name + ".h5")
+        if not os.path.exists(path):
+            self.run_program("generate", "scene", name, "-o", path)
+        return path
+
+    def read(self, name):
+        with open(self.path(name), "rb") as stream:
+            return stream.read()
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+    def results(self, folder):
+        return sorted(n for n in os.listdir(self.path(folder)) if n.endswith(".h5"))
+
+
+class Basics(CommandLine):
+    def test_version_names_the_commit(self):
+        out, _ = self.run_program("--version")
+        self.assertRegex(out, r"ccpbench \d+\.\d+")
+        self.assertRegex(out, r"commit +([0-9a-f]{40}(-dirty)?|unknown)")
+        for word in ("compiler", "Kokkos", "Trilinos"):
+            self.assertIn(word, out)
+
+    def test_help_of_every_command(self):
+        out, _ = self.run_program("--help")
+        for command in ("list", "generate", "import", "info", "check", "solve", "run"):
+            self.assertIn(command, out)
+            self.run_program(command, "--help")
+        self.assertIn("Exit codes", out)
+
+    def test_usage_errors(self):
+        for arguments in ([], ["frobnicate"], ["solve"], ["solve", "x.h5"], ["list"],
+                          ["list", "everything"], ["solve", "x.h5", "--solver", "pgj", "--time-limit",
+                                                   "-1"],
+                          ["solve", "x.h5", "--solver", "pgj", "--no-such-option"], ["generate"],
+                          ["run", "x.yaml", "--resume", "--force"], ["generate", "scene", "stack"]):
+            with self.subTest(arguments=arguments):
+                _, err = self.run_program(*arguments, code=USAGE)
+                self.assertNotEqual(err, "")
+
+    def test_lists_parse(self):
+        keys = {"solvers": {"id", "law", "forms", "warm_start", "summary"}}
+        for what in ("solvers", "preconditioners", "problems", "scenes", "studies"):
+            if what == "studies" and not json.loads(self.run_program("list", "problems", "--json")[0]):
+                continue  # the studies name problems of the catalogue, which is not there yet
+            with self.subTest(what=what):
+                out, _ = self.run_program("list", what, "--json")
+                rows = json.loads(out)
+                self.assertIsInstance(rows, list)
+                for row in rows:
+                    self.assertLessEqual(keys.get(what, {"name", "summary"}), set(row))
+                text, _ = self.run_program("list", what)
+                for row in rows:
+                    self.assertIn(row.get("id") or row["name"], text)
+        solvers = {row["id"] for row in json.loads(self.run_program("list", "solvers", "--json")[0])}
+        self.assertLessEqual({"pgj", "ipm"}, solvers)
+
+
+class Problems(CommandLine):
+    def test_generate_check_and_info(self):
+        path = self.scene("hyperstatic-table")
+        out, _ = self.run_program("check", path)
+        self.assertIn(f"{path}: good (problem hyperstatic-table, 4 contacts, 1 bodies)", out)
+        info = json.loads(self.run_program("info", path, "--json")[0])
+        with h5py.File(path) as file:
+            self.assertEqual(file.attrs["format"], "ccpbench-problem")
+            self.assertEqual(info["hash"], file.attrs["content_sha256"])
+            self.assertLess(file["reference"].attrs["residual"], 1e-10)
+        expected = {"name": "hyperstatic-table", "form": "bodies", "bodies": 1, "contacts": 4,
+                    "ground_contacts": 4, "unknowns": 12, "mu_min": 0.4, "mu_max": 0.4,
+                    "mass_ratio": 1.0}
+        for key, value in expected.items():
+            self.assertEqual(info[key], value, key)
+        self.assertIn("hyperstatic-table", self.run_program("info", path)[0])
+
+    def test_every_scene_passes_through_check_and_info(self):
+        paths = []
+        for row in json.loads(self.run_program("list", "scenes", "--json")[0]):
+            paths.append(self.scene(row["name"]))
+            json.loads(self.run_program("info", paths[-1], "--json")[0])
+        out, _ = self.run_program("check", *paths)
+        self.assertEqual(out.count(": good ("), len(paths))
+
+    def test_check_goes_on_after_a_bad_file_and_says_so(self):
+        good = self.scene("stack")
+        self.write("bad.h5", "no HDF5")
+        out, err = self.run_program("check", self.path("bad.h5"), good, self.path("none.h5"),
+                                    code=BAD_INPUT)
+        self.assertIn(f"{good}: good", out)
+        self.assertIn("bad.h5: expected an HDF5 file, found 7 bytes of something else", err)
+        self.assertIn("none.h5: expected an HDF5 file, found no such file", err)
+
+    def test_generate_refuses_bad_output(self):
+        path = self.scene("stack")
+        before = self.read("stack.h5")
+        self.refused("generate", "scene", "v-groove", "-o", path, parts=[path, "existing file", "--force"])
+        self.assertEqual(self.read("stack.h5"), before)
+        self.run_program("generate", "scene", "v-groove", "-o", path, "--force")
+        self.assertNotEqual(self.read("stack.h5"), before)
+        self.refused("generate", "scene", "stak", "-o", self.path("x.h5"),
+                     parts=["unknown scene 'stak'", "did you mean 'stack'?"])
+        self.refused("generate", "scene", "stack", "-o", self.path("no/x.h5"),
+                     parts=["existing folder", "no folder"])
+        self.assertEqual(os.listdir(self.folder), ["stack.h5"])
+
+    def test_import_of_a_tiny_particle_file(self):
+        self.write("tiny.vtu", """<?xml version="1.0" ?>
+<VTKFile type="UnstructuredGrid"><UnstructuredGrid><Piece NumberOfCells="0" NumberOfPoints="2">
+<Points><DataArray NumberOfComponents="3" format="ascii">0 0 1 2.5 0 1</DataArray></Points>
+<PointData><DataArray Name="radius" format="ascii">1 1</DataArray>
+<DataArray Name="mass" format="ascii">2 4</DataArray></PointData>
+</Piece></UnstructuredGrid></VTKFile>
+""")
+        out = self.path("tiny.h5")
+        self.run_program("import", "kleinert", self.path("tiny.vtu"), "-o", out)
+        info = json.loads(self.run_program("info", out, "--json")[0])
+        self.assertEqual((info["contacts"], info["ground_contacts"], info["bodies"]), (3, 2, 2))
+        self.assertEqual(info["mass_ratio"], 2)
+        self.refused("import", "kleinert", self.path("none.vtu"), "-o", self.path("x.h5"),
+                     parts=["none.vtu", "no such file"])
+
+    def test_pile_is_reproducible_at_rest_and_of_the_size_asked_for(self):
+        for name in ("a", "b"):
+            self.run_program("generate", "pile", "--spheres", "30", "--contacts", "60", "--seed", "3",
+                             "--name", "p", "-o", self.path(name + ".h5"))
+        a, b = (json.loads(self.run_program("info", self.path(n + ".h5"), "--json")[0])
+                for n in ("a", "b"))
+        self.assertEqual(a["hash"], b["hash"])
+        self.assertEqual((a["name"], a["bodies"], a["contacts"]), ("p", 30, 60))
+        self.run_program("check", self.path("a.h5"))
+        with h5py.File(self.path("a.h5")) as file:
+            self.assertEqual(abs(file["bodies/velocity"][:]).max(), 0)
+            radius = file["bodies/radius"][:]
+            self.assertTrue(((radius >= 0.008) & (radius <= 0.016)).all())
+            self.assertTrue((file["bodies/position"][:, 2] > 0.5 * radius).all())  # on the ground
+            self.assertGreater(file["contacts/gap"][:].min(), -0.25 * radius.min())
+        self.refused("generate", "pile", "--spheres", "5", "--contacts", "1000", "-o",
+                     self.path("c.h5"), parts=["1000 contacts asked for, but only"])
+        self.assertFalse(os.path.exists(self.path("c.h5")))
+
+
+class Solve(CommandLine):
+    def test_json_has_the_keys_of_the_contract(self):
+        path = self.scene("stack")
+        out, _ = self.run_program("solve", path, "--solver", "ipm[krylov=gmres]", "--json", "--targets",
+                                  "error=1e-3,residual=1e-5,cost=1e-300")
+        result = json.loads(out)
+        self.assertLessEqual({"instance", "hash", "contacts", "bodies", "solver", "options", "status",
+                              "stop_reached", "time", "setup_time", "outer", "krylov", "applies",
+                              "measures", "targets", "best"}, set(result))
+        self.assertEqual(result["instance"], "stack")
+        self.assertEqual(result["contacts"], 3)
+        self.assertEqual(result["bodies"], 3)
+        self.assertEqual(result["solver"], "ipm[krylov=gmres]")
+        self.assertEqual(result["options"]["krylov"], "gmres")
+        self.assertIs(result["stop_reached"], True)
+        self.assertGreater(result["time"], 0)
+        self.assertLessEqual(MEASURES, set(result["measures"]))
+        self.assertEqual(set(result["measures"]), set(result["best"]))
+        self.assertLessEqual(result["measures"]["residual"], 1e-6)
+        self.assertEqual([(t["measure"], t["value"]) for t in result["targets"]],
+                         [("error", 1e-3), ("residual", 1e-5), ("cost", 1e-300)])
+        for target in result["targets"]:
+            self.assertEqual(set(target), {"measure", "value", "time", "outer", "krylov", "applies"})
+        self.assertIsNotNone(result["targets"][1]["time"])
+        self.assertEqual([result["targets"][2][k] for k in ("time", "outer", "krylov", "applies")],
+                         [None] * 4)
+
+    def test_result_file(self):
+        path, out = self.scene("stack"), self.path("run.h5")
+        self.run_program("solve", path, "--solver", "pgj", "-o", out, "--keep-gamma")
+        self.assertIn("result, pgj on stack", self.run_program("check", out)[0])
+        with h5py.File(out) as file:
+            self.assertEqual(file.attrs["format"], "ccpbench-result")
+            n = len(file["curve/time"])
+            for name in ("outer", "krylov", "applies", "time_excluded", *MEASURES):
+                self.assertEqual(len(file["curve/" + name]), n, name)
+            gamma = file["final/gamma"][:]
+        for found, known in zip(gamma[:, 0], (0.7, 0.6, 0.4)):
+            self.assertAlmostEqual(found, known, places=4)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["run.h5", "stack.h5"])
+
+    def test_target_not_reached(self):
+        path = self.scene("stack")
+        out, _ = self.run_program("solve", path, "--solver", "pgj", "--max-outer", "3", "--json",
+                                  code=NOT_REACHED)
+        result = json.loads(out)
+        self.assertIs(result["stop_reached"], False)
+        self.assertEqual(result["status"], "max_iterations")
+        self.assertEqual(result["outer"], 3)
+        out, _ = self.run_program("solve", path, "--solver", "pgj[tolerance=0]", "--stop",
+                                  "residual=1e-30", "--time-limit", "0.2", "--json", code=NOT_REACHED)
+        result = json.loads(out)
+        self.assertEqual(result["status"], "time_limit")
+        self.assertLess(result["time"], 2)
+        self.assertIn("NOT reached", self.run_program("solve", path, "--solver", "pgj", "--max-outer",
+                                                      "3", code=NOT_REACHED)[0])
+
+    def test_existing_output_is_left_alone(self):
+        path, out = self.scene("stack"), self.path("run.h5")
+        self.write("run.h5", "mine")
+        self.refused("solve", path, "--solver", "pgj", "-o", out, parts=[out, "existing file", "--force"])
+        self.assertEqual(self.read("run.h5"), b"mine")
+        self.run_program("solve", path, "--solver", "pgj", "-o", out, "--force")
+        self.run_program("check", out)
+
+    def test_output_that_cannot_be_written(self):
+        path = self.scene("stack")
+        self.refused("solve", path, "--solver", "pgj", "-o", self.path("no/run.h5"),
+                     parts=["existing folder", "no folder"])
+        self.refused("solve", path, "--solver", "pgj", "-o", self.folder, parts=["found a folder"])
+        # Even root cannot make files there.
+        self.refused("solve", path, "--solver", "pgj", "-o", "/proc/run.h5", parts=["/proc/run.h5"])
+        if os.geteuid() != 0:
+            os.mkdir(self.path("locked"), 0o555)
+            self.refused("solve", path, "--solver", "pgj", "-o", self.path("locked/run.h5"),
+                         parts=["writable folder"])
+
+    def test_bad_input(self):
+        path = self.scene("stack")
+        cases = [
+            (["solve", self.path("none.h5"), "--solver", "pgj"], ["none.h5", "no such file"]),
+            (["solve", "no-such-problem", "--solver", "pgj"], ["unknown problem 'no-such-problem'"]),
+            (["solve", path, "--solver", "pgk"], ["unknown solver 'pgk'", "did you mean 'pgj'?"]),
+            (["solve", path, "--solver", "pgj[omga=1]"], ["unknown option 'omga'", "did you mean 'omega'?"]),
+            (["solve", path, "--solver", "pgj[omega=0]"], ["option omega: expected number > 0", "'0'"]),
+            (["solve", path, "--solver", "pgj[omega=1"], ["no closing ]"]),
+            (["solve", path, "--solver", "pgj", "--stop", "residul=1"],
+             ["--stop: unknown measure 'residul'", "did you mean 'residual'?"]),
+            (["solve", path, "--solver", "pgj", "--stop", "residual=0"], ["--stop", "a number > 0"]),
+            (["solve", path, "--solver", "pgj", "--targets", "error=1e-3,x"], ["--targets", "'x'"]),
+            (["info", self.path("none.h5")], ["none.h5"]),
+        ]
+        if "Serial" in self.run_program("--version")[0]:
+            cases.append((["solve", path, "--solver", "pgj", "--threads", "2"],
+                          ["--threads: expected 1", "Kokkos Serial", "found 2"]))
+        else:
+            self.run_program("solve", path, "--solver", "pgj", "--threads", "2")
+        for arguments, parts in cases:
+            with self.subTest(arguments=arguments):
+                self.refused(*arguments, parts=parts)
+
+    def test_a_full_disk_is_an_error_and_leaves_nothing_behind(self):
+        path = self.scene("stack")
+
+        def end_of_disk(limit):
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        for limit in (0, 2000, 8000):
+            with self.subTest(limit=limit):
+                done = subprocess.run(
+                    [PROGRAM, "solve", path, "--solver", "pgj", "-o", self.path("run.h5"), "--quiet"],
+                    preexec_fn=lambda limit=limit: end_of_disk(limit), text=True, capture_output=True,
+                    timeout=60, check=False)
+                self.assertEqual(done.returncode, BAD_INPUT, done.stderr)
+                self.assertIn(self.path("run.h5"), done.stderr)
+                self.assertEqual(os.listdir(self.folder), ["stack.h5"])
+
+    def test_damaged_problem(self):
+        path = self.scene("stack")
+        with h5py.File(path, "r+") as file:
+            file["ccp/mu"][0] = 0.9
+        self.refused("solve", path, "--solver", "pgj", parts=[path, "content_sha256"])
+        self.refused("check", path, parts=[path, "content_sha256"])
+
+    def test_quiet_prints_nothing(self):
+        out, _ = self.run_program("solve", self.scene("stack"), "--solver", "pgj", "--quiet")
+        self.assertEqual(out, "")
+
+    def test_bare_run_makes_the_same_iterates(self):
+        out, _ = self.run_program("solve", self.scene("stack"), "--solver", "pgj", "--bare", "--json")
+        result = json.loads(out)
+        self.assertEqual(result["bare_difference"], 0)
+        self.assertGreater(result["bare_time"], 0)
+
+
+class Studies(CommandLine):
+    def study(self, *lines, name="study.yaml"):
+        self.scene("stack")
+        self.scene("v-groove")
+        self.write(name, "\n".join(["name: demo", *lines, ""]))
+        return self.path(name)
+
+    two_scenes = ("problems: [stack.h5, v-groove.h5]", "time_limit: 10", "targets: [error=1e-3]")
+
+    def test_run_resume_and_change(self):
+        study = self.study(*self.two_scenes, "solvers: [pgj, ipm]")
+        out, _ = self.run_program("run", study, "-o", self.path("out"))
+        self.assertIn("4 runs", out)
+        self.assertIn("4 reached", out)
+        self.assertEqual(len([line for line in out.splitlines() if line.startswith("[")]), 4)
+        names = self.results("out")
+        self.assertEqual(len(names), 4)
+        self.assertEqual(sorted(os.listdir(self.path("out"))), names)
+        self.run_program("check", *(self.path("out/" + n) for n in names))
+        before = {n: self.read("out/" + n) for n in names}
+
+        self.refused("run", study, "-o", self.path("out"), parts=["--resume", "--force", "existing file"])
+
+        out, _ = self.run_program("run", study, "-o", self.path("out"), "--resume")
+        self.assertIn("(4 kept from before)", out)
+        self.assertEqual({n: self.read("out/" + n) for n in names}, before)
+
+        # However the study is named, and from wherever.
+        out, _ = self.run_program("run", "study.yaml", "-o", "out", "--resume", cwd=self.folder)
+        self.assertIn("(4 kept from before)", out)
+        self.assertEqual(self.results("out"), names)
+
+        # Another option: only its runs are new.
+        self.study(*self.two_scenes, "solvers: ['pgj[omega=0.2]', ipm]")
+        out, _ = self.run_program("run", study, "-o", self.path("out"), "--resume")
+        self.assertIn("(2 kept from before)", out)
+        self.assertEqual(len(self.results("out")), 6)
+
+        # Another limit: everything is made again, in place.
+        self.study(*self.two_scenes, "solvers: [pgj, ipm]", "stop: residual=1e-7")
+        out, _ = self.run_program("run", study, "-o", self.path("out"), "--resume", "--dry-run")
+        self.assertEqual(out.count("to run: made with other settings"), 4)
+        self.assertEqual({n: self.read("out/" + n) for n in names}, before)
+        out, _ = self.run_program("run", study, "-o", self.path("out"), "--resume")
+        self.assertIn("(0 kept from before)", out)
+        self.assertEqual(len(self.results("out")), 6)
+
+        out, _ = self.run_program("run", study, "-o", self.path("out"), "--force", "--quiet")
+        self.assertEqual(out, "")
+
+    def test_dry_run_writes_nothing(self):
+        study = self.study(*self.two_scenes, "solvers: [pgj]")
+        out, _ = self.run_program("run", study, "-o", self.path("out"), "--dry-run")
+        self.assertEqual(out.count("to run: no result yet"), 2)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_not_reached(self):
+        study = self.study("problems: [stack.h5]", "solvers: ['pgj[max_iterations=2]', pgj]")
+        out, _ = self.run_program("run", study, "-o", self.path("out"), code=NOT_REACHED)
+        self.assertIn("1 reached", out)
+        self.assertIn("1 did not", out)
+
+    def test_bad_studies(self):
+        study = self.study("problems: [stack.h5]", "solver: [pgj]")
+        self.refused("run", study, "-o", self.path("out"),
+                     parts=[study, "line 3", "unknown key 'solver'", "did you mean 'solvers'?"])
+        self.refused("run", "no-such-study", parts=["no-such-study", "no such file"])
+        study = self.study("problems: [stack.h5]", "solvers: [pgj]")
+        self.refused("run", study, "-o", self.path("stack.h5/out"), parts=["folder"])
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_a_damaged_result_is_made_again(self):
+        study = self.study("problems: [stack.h5]", "solvers: [pgj]")
+        self.run_program("run", study, "-o", self.path("out"))
+        name = "out/" + self.results("out")[0]
+        with open(self.path(name), "r+b") as stream:
+            stream.truncate(1000)
+        out, _ = self.run_program("run", study, "-o", self.path("out"), "--resume")
+        self.assertIn("(0 kept from before)", out)
+        self.run_program("check", self.path(name))
+
+    def test_a_killed_run_becomes_a_row(self):
+        study = self.study("problems: [stack.h5]", "solvers: ['pgj[tolerance=0]']",
+                           "stop: residual=1e-30", "time_limit: 60")
+        with subprocess.Popen([PROGRAM, "run", study, "-o", self.path("out")], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as parent:
+            children = f"/proc/{parent.pid}/task/{parent.pid}/children"
+            child = ""
+            for _ in range(500):
+                time.sleep(0.01)
+                with open(children, encoding="ascii") as stream:
+                    child = stream.read().strip()
+                if child:
+                    break
+            self.assertNotEqual(child, "")
+            time.sleep(0.3)
+            os.kill(int(child), signal.SIGKILL)
+            out, _ = parent.communicate(timeout=60)
+        self.assertEqual(parent.returncode, CRASHED, out)
+        self.assertIn("signal 9", out)
+        self.assertIn("1 crashed", out)
+        names = self.results("out")
+        self.assertEqual(sorted(os.listdir(self.path("out"))), names)  # no half-written file
+        self.assertEqual(len(names), 1)
+        with h5py.File(self.path("out/" + names[0])) as file:
+            self.assertEqual(file.attrs["status"], "crashed")
+            self.assertEqual(file.attrs["instance"], "stack")
+        out, _ = self.run_program("run", study, "-o", self.path("out"), "--resume", code=CRASHED)
+        self.assertIn("(1 kept from before)", out)
+
+
+if __name__ == "__main__":
+    if not PROGRAM:
+        sys.exit("set CCPBENCH to the built program")
+    unittest.main(verbosity=2)

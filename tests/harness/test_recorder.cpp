@@ -1,0 +1,403 @@
+// The recorder: what it looks at, when it ends a solve, and that looking costs the solver nothing.
+#include "harness/recorder.hpp"
+
+#include <algorithm>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "solvers/core/registry.hpp"
+#include "tests/kokkos_support.hpp"
+#include "tests/support.hpp"
+
+using namespace ccp;
+using namespace ccp::test;
+using Catch::Approx;
+
+namespace {
+
+void wait(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// A solver with a known curve: gamma = the number of the iteration, every iteration takes `pause`.
+struct FakeSolver {
+  long iterations = 100;
+  double pause = 0;
+  std::function<double(long)> own_residual = [](long) { return std::nan(""); };
+  Status status = Status::converged;
+
+  double worked = 0;  ///< out: s it really took
+  Info solve(Vector& gamma, Observer& observer) {
+    Info info;
+    const auto write_gamma = [&](Vector& out) { out.putScalar(static_cast<double>(info.counters.outer)); };
+    const auto finish = [&](Status end) {
+      write_gamma(gamma);
+      info.status = end;
+      return info;
+    };
+    while (true) {
+      info.own_residual = own_residual(info.counters.outer);
+      if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
+        return finish(Status::stopped_by_observer);
+      }
+      if (info.counters.outer >= iterations) return finish(status);
+      const double before = now();
+      if (pause > 0) wait(pause);
+      worked += now() - before;
+      ++info.counters.outer;
+      info.counters.krylov += 2;
+    }
+  }
+};
+
+/// Measures every iterate k as `curve(k)`, whatever the measure.
+class FakeJudge {
+ public:
+  explicit FakeJudge(std::function<double(double)> curve) : curve_(std::move(curve)) {}
+  Measures operator()(const Vector& gamma) const {
+    Measures m;
+    for (std::size_t k = 0; k < measure_count; ++k) m[static_cast<Measure>(k)] = curve_(to_host(gamma)[0]);
+    return m;
+  }
+
+ private:
+  std::function<double(double)> curve_;
+};
+
+/// Options under which every iteration is looked at.
+RecorderOptions every_iteration() {
+  RecorderOptions options;
+  options.growth = options.fine_growth = 1;
+  options.free_samples = 1000000;
+  return options;
+}
+
+struct Run {
+  Info info;
+  double solve_seconds = 0;
+};
+
+Run run(FakeSolver& solver, Recorder& recorder, const Teuchos::RCP<const Map>& map) {
+  Vector gamma(map, 1);
+  recorder.start();
+  const Info info = solver.solve(gamma, recorder);
+  recorder.finish(info, gamma);
+  return {info, solver.worked};
+}
+
+}  // namespace
+
+TEST_CASE("a slow judge does not show in the time of the solve") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 40;
+  solver.pause = 0.005;
+  int looks = 0;
+  Recorder recorder(map, RecorderOptions{}, [&](const Vector&) {
+    ++looks;
+    wait(0.05);
+    Measures m;
+    m[Measure::residual] = 1;
+    return m;
+  });
+  const double begin = now();
+  const Run done = run(solver, recorder, map);
+  const double whole = now() - begin;
+  CHECK(looks >= 5);
+  CHECK(whole >= 0.05 * looks + done.solve_seconds);
+  CHECK(recorder.elapsed() >= 0.99 * done.solve_seconds);
+  CHECK(recorder.elapsed() <= done.solve_seconds + 0.04);  // not even one look shows
+  CHECK(recorder.excluded() >= 0.05 * (looks - 1));
+  CHECK(recorder.elapsed() + recorder.excluded() <= whole);
+  // The times of the looks are solve times, too.
+  for (const Sample& sample : recorder.samples()) CHECK(sample.time <= recorder.elapsed());
+  CHECK(recorder.samples().back().time >= 0.95 * done.solve_seconds);
+}
+
+TEST_CASE("looking stays within its budget on a long run") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 400;
+  solver.pause = 0.001;
+  // The own residual falls all the time: there is always a reason to look.
+  solver.own_residual = [](long k) { return std::pow(0.3, static_cast<double>(k)); };
+  const RecorderOptions options;
+  constexpr double look = 0.01;
+  int looks = 0;
+  Recorder recorder(map, options, [&](const Vector&) {
+    ++looks;
+    wait(look);
+    Measures m;
+    m[Measure::residual] = 1;
+    return m;
+  });
+  const Run done = run(solver, recorder, map);
+  CHECK(done.info.status == Status::converged);
+  CHECK(looks > options.free_samples + 1);
+  CHECK(recorder.excluded() <=
+        options.budget * recorder.elapsed() + (options.free_samples + 1) * 2 * look);
+}
+
+TEST_CASE("looks come when iterations grow by the factor") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 2000;
+  RecorderOptions options;
+  options.budget = 1e9;
+  options.stop.reset();
+  options.growth = 1.5;
+  Recorder recorder(map, options, FakeJudge([](double) { return 1.0; }));
+  run(solver, recorder, map);
+  const auto& samples = recorder.samples();
+  REQUIRE(samples.size() >= 15);
+  CHECK(samples.front().counters.outer == 0);
+  CHECK(samples.back().counters.outer == 2000);
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    CHECK(samples[i].counters.outer > samples[i - 1].counters.outer);
+    CHECK(static_cast<double>(samples[i].counters.outer) <= 1.5 * static_cast<double>(samples[i - 1].counters.outer) + 1);
+    CHECK(samples[i].time >= samples[i - 1].time);
+    CHECK(samples[i].counters.krylov == 2 * samples[i].counters.outer);
+  }
+}
+
+TEST_CASE("a look comes when the solver's own residual falls by half a decade") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 60;
+  solver.own_residual = [](long k) { return k < 50 ? 1.0 : 1e-3; };
+  RecorderOptions options;
+  options.growth = options.fine_growth = 1e9;
+  options.budget = 1e9;
+  options.stop.reset();
+  Recorder recorder(map, options, FakeJudge([](double) { return 1.0; }));
+  run(solver, recorder, map);
+  bool seen = false;
+  for (const Sample& sample : recorder.samples()) {
+    seen = seen || (sample.counters.outer == 50 && sample.own_residual == 1e-3);
+  }
+  CHECK(seen);
+}
+
+TEST_CASE("the stop target ends the solve at the look that reaches it") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  RecorderOptions options = every_iteration();
+  options.stop = Target{Measure::residual, 1e-5};
+  Recorder recorder(map, options, FakeJudge([](double k) { return std::pow(10, -k); }));
+  const Run done = run(solver, recorder, map);
+  CHECK(done.info.status == Status::stopped_by_observer);
+  CHECK(done.info.counters.outer == 5);
+  CHECK(recorder.stop_reached());
+  CHECK_FALSE(recorder.limit_passed());
+  CHECK(recorder.samples().size() == 6);  // the last look is not taken twice
+  CHECK(recorder.best()[Measure::residual] == Approx(1e-5));
+}
+
+TEST_CASE("targets are recorded at the first look that holds, others stay empty") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 20;
+  RecorderOptions options = every_iteration();
+  options.stop.reset();
+  options.targets = {{Measure::error, 1e-2}, {Measure::residual, 1e-4}, {Measure::error, 1e-9}};
+  // Falls to 1e-6 in iteration 6 and rises again.
+  Recorder recorder(map, options, FakeJudge([](double k) { return std::pow(10, -6 + std::abs(k - 6)); }));
+  const Run done = run(solver, recorder, map);
+  CHECK(done.info.status == Status::converged);
+  const auto& targets = recorder.targets();
+  REQUIRE(targets.size() == 3);
+  REQUIRE(targets[0].reached);
+  CHECK(targets[0].reached->counters.outer == 2);
+  REQUIRE(targets[1].reached);
+  CHECK(targets[1].reached->counters.outer == 4);
+  CHECK(targets[1].reached->counters.krylov == 8);
+  CHECK_FALSE(targets[2].reached);
+  CHECK(recorder.best()[Measure::residual] == Approx(1e-6));
+  CHECK(recorder.samples().back().measures[Measure::residual] == Approx(1e8));
+}
+
+TEST_CASE("a solver that lies about convergence is not believed") {
+  const auto map = make_map(3);
+  FakeSolver liar;
+  liar.iterations = 3;
+  liar.own_residual = [](long) { return 1e-16; };
+  Recorder recorder(map, RecorderOptions{}, FakeJudge([](double) { return 0.5; }));
+  const Run done = run(liar, recorder, map);
+  CHECK(done.info.status == Status::converged);
+  CHECK_FALSE(recorder.stop_reached());
+  CHECK(recorder.samples().back().measures[Measure::residual] == 0.5);
+}
+
+TEST_CASE("the answer is judged even if no look came near it") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 7;
+  RecorderOptions options;
+  options.growth = options.fine_growth = 1e9;
+  options.free_samples = 1;
+  options.budget = 0;
+  Recorder recorder(map, options, FakeJudge([](double k) { return k == 7 ? 1e-7 : 1.0; }));
+  run(solver, recorder, map);
+  CHECK(recorder.samples().size() == 2);
+  CHECK(recorder.stop_reached());
+}
+
+TEST_CASE("limits end a solve") {
+  const auto map = make_map(3);
+  const FakeJudge judge([](double) { return 1.0; });
+  SECTION("of iterations, exactly") {
+    FakeSolver solver;
+    RecorderOptions options;
+    options.iteration_limit = 17;
+    Recorder recorder(map, options, judge);
+    const Run done = run(solver, recorder, map);
+    CHECK(done.info.status == Status::stopped_by_observer);
+    CHECK(done.info.counters.outer == 17);
+    CHECK(recorder.limit_passed());
+    CHECK(recorder.samples().back().counters.outer == 17);
+  }
+  SECTION("of time, at the next call") {
+    FakeSolver solver;
+    solver.iterations = 100000;
+    solver.pause = 0.002;
+    RecorderOptions options;
+    options.time_limit = 0.1;
+    Recorder recorder(map, options, judge);
+    const Run done = run(solver, recorder, map);
+    CHECK(done.info.status == Status::stopped_by_observer);
+    CHECK(recorder.limit_passed());
+    CHECK(recorder.elapsed() >= 0.1);
+    CHECK(recorder.elapsed() < 0.3);
+    CHECK(recorder.out_of_time());
+  }
+  SECTION("of time, asked from inside an iteration") {
+    RecorderOptions options;
+    options.time_limit = 0.02;
+    Recorder recorder(map, options, judge);
+    recorder.start();
+    CHECK_FALSE(recorder.out_of_time());
+    wait(0.03);
+    CHECK(recorder.out_of_time());
+    CHECK(recorder.limit_passed());
+    CHECK(recorder.samples().empty());
+  }
+}
+
+TEST_CASE("time spent looking does not use up the time limit") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 10;
+  RecorderOptions options = every_iteration();
+  options.time_limit = 0.05;
+  Recorder recorder(map, options, [](const Vector&) {
+    wait(0.02);
+    Measures m;
+    m[Measure::residual] = 1;
+    return m;
+  });
+  const Run done = run(solver, recorder, map);
+  CHECK(done.info.status == Status::converged);
+  CHECK_FALSE(recorder.limit_passed());
+}
+
+TEST_CASE("an iterate that is NaN does not count as the best") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 5;
+  RecorderOptions options = every_iteration();
+  options.targets = {{Measure::error, 1e-12}};
+  Recorder recorder(map, options,
+                    FakeJudge([](double k) { return k < 3 ? 0.5 - 0.1 * k : std::nan(""); }));
+  run(solver, recorder, map);
+  CHECK(recorder.best()[Measure::residual] == Approx(0.3));
+  CHECK_FALSE(recorder.stop_reached());
+  CHECK_FALSE(recorder.targets()[0].reached);
+  CHECK(std::isnan(recorder.samples().back().measures[Measure::residual]));
+}
+
+TEST_CASE("every look is reported") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 5;
+  int reports = 0;
+  Recorder recorder(map, every_iteration(), FakeJudge([](double) { return 1.0; }),
+                    [&](const Sample&) { ++reports; });
+  run(solver, recorder, map);
+  CHECK(reports == static_cast<int>(recorder.samples().size()));
+}
+
+TEST_CASE("an observed solve makes the same iterates as a bare one, to the last bit") {
+  const ContactProblem pile = random_pile(300, 1000, 5);
+  const Problem problem(pile);
+  for (const std::string spec : {"pgj[tolerance=0]", "ipm"}) {
+    INFO(spec);
+    const long iterations = spec == "ipm" ? 12 : 300;
+    class Limit : public Observer {
+     public:
+      explicit Limit(long outer) : outer_(outer) {}
+      bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
+        return progress.counters.outer >= outer_;
+      }
+
+     private:
+      long outer_;
+    };
+    const auto solver = make_solver(SolverSpec::parse(spec));
+    solver->setup(problem);
+    Vector bare(problem.map(), 1), observed(problem.map(), 1);
+    Limit limit(iterations);
+    solver->solve(bare, limit);
+    Referee referee(problem);
+    RecorderOptions options = every_iteration();
+    options.stop.reset();
+    options.iteration_limit = iterations;
+    Recorder recorder(problem.map(), options, [&](const Vector& g) { return referee.measure(g); });
+    recorder.start();
+    recorder.finish(solver->solve(observed, recorder), observed);
+    CHECK(recorder.samples().size() >= static_cast<std::size_t>(iterations));
+    CHECK(to_host(bare) == to_host(observed));
+  }
+}
+
+// ---- targets ------------------------------------------------------------------------------------------
+
+TEST_CASE("targets are read and written") {
+  const Target target = parse_target("error=5e-4", "--stop");
+  CHECK(target.measure == Measure::error);
+  CHECK(target.value == 5e-4);
+  CHECK(target.text() == "error=0.0005");
+  for (std::size_t m = 0; m < measure_count; ++m) {
+    CHECK(parse_target(measure_names()[m] + "=1", "x").measure == static_cast<Measure>(m));
+  }
+  const auto list = parse_targets("error=1e-2,residual=1e-6", "--targets");
+  REQUIRE(list.size() == 2);
+  CHECK(list[1].text() == "residual=1e-06");
+  CHECK(parse_targets("", "--targets").empty());
+  Measures m;
+  m[Measure::error] = 5e-4;
+  CHECK(target.reached(m));
+  m[Measure::error] = std::nan("");
+  CHECK_FALSE(target.reached(m));
+}
+
+TEST_CASE("targets that are none") {
+  check_parts(error_of([] { parse_target("residual", "--stop"); }),
+              {"--stop: expected MEASURE=VALUE, e.g. residual=1e-6, found 'residual'"});
+  check_parts(error_of([] { parse_target("", "--stop"); }), {"--stop: expected MEASURE=VALUE"});
+  check_parts(error_of([] { parse_target("residul=1e-6", "--stop"); }),
+              {"--stop: unknown measure 'residul'", "did you mean 'residual'?"});
+  check_parts(error_of([] { parse_target("=1", "--stop"); }), {"--stop: unknown measure ''"});
+  for (const char* text : {"0", "-1", "nan", "inf", "", "x", "1e-6 ", "1e-6x"}) {
+    check_parts(error_of([&] { parse_target(std::string("residual=") + text, "--stop"); }),
+                {"--stop: residual: expected a number > 0, found '" + std::string(text) + "'"});
+  }
+  for (const char* text : {"error=1e-2,", ",error=1e-2", "error=1e-2,,residual=1e-6"}) {
+    INFO(text);
+    CHECK_THROWS_AS(parse_targets(text, "--targets"), InputError);
+  }
+}
