@@ -29,7 +29,8 @@ std::vector<CatalogueEntry> catalogue() {
   }
   std::vector<CatalogueEntry> entries;
   try {
-    for (const auto& item : nlohmann::json::parse(stream).at("problems")) {
+    const auto content = nlohmann::json::parse(stream);
+    for (const auto& item : content.at("problems")) {
       entries.push_back({item.at("name"), (data_folder() / item.at("file")).string(),
                          item.at("sha256"), item.at("command"), item.at("summary")});
     }

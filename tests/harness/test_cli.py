@@ -17,6 +17,7 @@ import unittest
 import h5py
 
 PROGRAM = os.environ.get("CCPBENCH", "")
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 DONE, BAD_INPUT, USAGE, NOT_REACHED, CRASHED = range(5)
 
@@ -140,6 +141,15 @@ class Problems(CommandLine):
         out, _ = self.run_program("check", *paths)
         self.assertEqual(out.count(": good ("), len(paths))
 
+    def test_the_example_reader_finds_the_same_hash(self):
+        """docs/examples/read_problem.py knows the format from its description alone."""
+        example = os.path.join(SOURCE, "docs", "examples", "read_problem.py")
+        for scene in ("stack", "hyperstatic-table", "assembled-stack", "zero-contacts"):
+            with self.subTest(scene=scene):
+                done = subprocess.run([sys.executable, example, self.scene(scene)], text=True,
+                                      capture_output=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_check_goes_on_after_a_bad_file_and_says_so(self):
         good = self.scene("stack")
         self.write("bad.h5", "no HDF5")
@@ -254,6 +264,14 @@ class Solve(CommandLine):
         self.assertLess(result["time"], 2)
         self.assertIn("NOT reached", self.run_program("solve", path, "--solver", "pgj", "--max-outer",
                                                       "3", code=NOT_REACHED)[0])
+
+    def test_options_that_the_problem_cannot_serve(self):
+        out, _ = self.run_program("solve", self.scene("stack"), "--solver", "ipm[regularization=elastic]",
+                                  "--json", code=NOT_REACHED)
+        result = json.loads(out)
+        self.assertEqual(result["status"], "unsupported")
+        self.assertIn("stiffness", result["message"])
+        self.assertIs(result["stop_reached"], False)
 
     def test_existing_output_is_left_alone(self):
         path, out = self.scene("stack"), self.path("run.h5")
