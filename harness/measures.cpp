@@ -1,6 +1,7 @@
 #include "harness/measures.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "problems/error.hpp"
 #include "solvers/core/options.hpp"
@@ -31,7 +32,7 @@ Target parse_target(const std::string& text, const std::string& where) {
   }
   Target target;
   target.measure = static_cast<Measure>(found - names.begin());
-  if (!parse_number(number, target.value) || !(target.value > 0)) {
+  if (!parse_number(number, target.value) || !(target.value > 0) || !std::isfinite(target.value)) {
     throw InputError(where, name, "a number > 0", "'" + number + "'");
   }
   return target;
@@ -39,7 +40,8 @@ Target parse_target(const std::string& text, const std::string& where) {
 
 std::vector<Target> parse_targets(const std::string& text, const std::string& where) {
   std::vector<Target> targets;
-  for (std::size_t begin = 0; begin < text.size();) {
+  if (text.empty()) return targets;
+  for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     targets.push_back(parse_target(text.substr(begin, end - begin), where));
     begin = end + 1;

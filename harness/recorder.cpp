@@ -56,7 +56,8 @@ void Recorder::look(const Progress& progress, const Vector& gamma) {
 
   for (std::size_t m = 0; m < measure_count; ++m) {
     const auto measure = static_cast<Measure>(m);
-    if (!(best_[measure] <= sample.measures[measure])) best_[measure] = sample.measures[measure];
+    const double value = sample.measures[measure];
+    if (std::isnan(best_[measure]) || value < best_[measure]) best_[measure] = value;
   }
   for (TargetRecord& record : targets_) {
     if (!record.reached && record.target.reached(sample.measures)) record.reached = sample;

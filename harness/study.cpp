@@ -249,9 +249,15 @@ Study read_study(const std::string& path) {
 std::vector<PlannedRun> plan(const Study& study) {
   std::vector<PlannedRun> runs;
   const std::string build = build_identity(), machine = machine_identity();
+  std::map<std::string, std::string> seen;  // name and content, and the file they came from
   for (const std::string& file : study.problem_files) {
     const ContactProblem problem = read_problem(file);
     const std::string hash = problem.content_hash();
+    const auto [first, is_new] = seen.emplace(problem.name + hash, file);
+    if (!is_new) {
+      throw InputError(file, "", "a problem that the study does not have yet",
+                       "the same name and content as " + first->second);
+    }
     for (const int threads : study.threads) {
       for (int repetition = 1; repetition <= study.repetitions; ++repetition) {
         for (const SolverSpec& spec : study.solvers) {

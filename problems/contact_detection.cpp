@@ -84,8 +84,8 @@ std::vector<Candidate> nearest_candidates(const Spheres& spheres, std::size_t co
   }
   const double largest = *std::max_element(spheres.radius.begin(), spheres.radius.end());
   std::vector<Candidate> candidates;
-  for (double cutoff = 0.5 * largest; cutoff <= 2 * largest; cutoff *= std::sqrt(2.0)) {
-    candidates = find_candidates(spheres, cutoff);
+  for (const double reach : {0.5, 1.0, 2.0}) {  // gap in largest radii
+    candidates = find_candidates(spheres, reach * largest);
     if (candidates.size() >= count) break;
   }
   if (candidates.size() < count) {

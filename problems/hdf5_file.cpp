@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -145,39 +146,54 @@ Hdf5File Hdf5File::open(const std::string& path) {
                      fmt::format("a truncated or damaged one ({} bytes)",
                                  fs::file_size(path, error)));
   }
-  return Hdf5File(id, path, "");
+  return Hdf5File(id, path);
 }
 
 Hdf5File Hdf5File::create(const std::string& path, bool overwrite) {
   silence_hdf5();
   check_output_path(path, overwrite);
-  const std::string temporary = fmt::format("{}.{}.part", path, getpid());
-  const hid_t id = H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  if (id < 0) {
-    throw InputError(path, "", "a place to write to", "HDF5 could not create the file there");
-  }
-  return Hdf5File(id, path, temporary);
+  constexpr std::size_t increment = 1 << 20;
+  const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(access, increment, false);
+  const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  if (id < 0) throw InputError(path, "", "memory for the file", "HDF5 could not create it");
+  return Hdf5File(id, path);
 }
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept
-    : id_(std::exchange(other.id_, -1)),
-      path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, std::string())) {}
+    : id_(std::exchange(other.id_, -1)), path_(std::move(other.path_)) {}
 
 Hdf5File::~Hdf5File() {
   if (id_ >= 0) H5Fclose(id_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
 void Hdf5File::commit() {
-  // A full disk shows at the latest here.
-  const bool flushed = H5Fflush(id_, H5F_SCOPE_LOCAL) >= 0;
-  const bool closed = H5Fclose(std::exchange(id_, -1)) >= 0;
-  if (!flushed || !closed) fail("", "room to write the file", "a failed write (disk full?)");
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    fail("", "to rename the finished file into place", std::strerror(errno));
+  H5Fflush(id_, H5F_SCOPE_LOCAL);
+  const ssize_t size = H5Fget_file_image(id_, nullptr, 0);
+  std::vector<char> image(size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (size <= 0 || H5Fget_file_image(id_, image.data(), image.size()) != size) {
+    fail("", "memory for the file", "HDF5 could not put it together");
   }
-  temporary_.clear();
+  H5Fclose(std::exchange(id_, -1));
+
+  const std::string temporary = fmt::format("{}.{}.part", path_, getpid());
+  std::FILE* stream = std::fopen(temporary.c_str(), "wb");
+  bool good = stream != nullptr;
+  int reason = errno;
+  const auto step = [&](bool succeeded) {
+    if (good && !succeeded) reason = errno, good = false;
+  };
+  if (stream) {
+    step(std::fwrite(image.data(), 1, image.size(), stream) == image.size());
+    step(std::fflush(stream) == 0);
+    step(fsync(fileno(stream)) == 0);
+    step(std::fclose(stream) == 0);
+  }
+  if (good) step(std::rename(temporary.c_str(), path_.c_str()) == 0);
+  if (!good) {
+    std::remove(temporary.c_str());
+    fail("", fmt::format("to write {} bytes", image.size()), std::strerror(reason));
+  }
 }
 
 void Hdf5File::fail(const std::string& place, const std::string& expected,
@@ -243,7 +259,7 @@ void Hdf5File::write(const std::string& dataset, const std::vector<T>& data,
                H5Dclose);
   if (!set.valid() || (!data.empty() && H5Dwrite(set, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
                                                  data.data()) < 0)) {
-    fail(dataset, "to write " + shape_text(extents), "a failed write (disk full?)");
+    fail(dataset, "to write " + shape_text(extents), "a failed write");
   }
 }
 
@@ -283,7 +299,7 @@ void Hdf5File::write_strings(const std::string& dataset, const std::vector<std::
   for (const std::string& text : data) raw.push_back(text.c_str());
   if (!set.valid() ||
       (size > 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0)) {
-    fail(dataset, "to write strings", "a failed write (disk full?)");
+    fail(dataset, "to write strings", "a failed write");
   }
 }
 
@@ -355,7 +371,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
   const char* raw = text.c_str();
   if (!put_attribute(id_, object, name, type, space,
                      [&](hid_t attribute) { return H5Awrite(attribute, type, &raw); })) {
-    fail(object + " attribute " + name, "to write it", "a failed write (disk full?)");
+    fail(object + " attribute " + name, "to write it", "a failed write");
   }
 }
 
@@ -364,7 +380,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
   if (!put_attribute(id_, object, name, H5T_IEEE_F64LE, space, [&](hid_t attribute) {
         return H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value);
       })) {
-    fail(object + " attribute " + name, "to write it", "a failed write (disk full?)");
+    fail(object + " attribute " + name, "to write it", "a failed write");
   }
 }
 
@@ -374,7 +390,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
   if (!put_attribute(id_, object, name, H5T_STD_I64LE, space, [&](hid_t attribute) {
         return H5Awrite(attribute, H5T_NATIVE_INT64, &value);
       })) {
-    fail(object + " attribute " + name, "to write it", "a failed write (disk full?)");
+    fail(object + " attribute " + name, "to write it", "a failed write");
   }
 }
 
@@ -385,7 +401,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
   if (!put_attribute(id_, object, name, H5T_IEEE_F64LE, space, [&](hid_t attribute) {
         return H5Awrite(attribute, H5T_NATIVE_DOUBLE, values.data());
       })) {
-    fail(object + " attribute " + name, "to write it", "a failed write (disk full?)");
+    fail(object + " attribute " + name, "to write it", "a failed write");
   }
 }
 
@@ -393,7 +409,7 @@ void Hdf5File::make_group(const std::string& group) {
   if (has(group)) return;
   const Id links = link_creation();
   const Id made(H5Gcreate2(id_, group.c_str(), links, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
-  if (!made.valid()) fail(group, "to make the group", "a failed write (disk full?)");
+  if (!made.valid()) fail(group, "to make the group", "a failed write");
 }
 
 }  // namespace ccp

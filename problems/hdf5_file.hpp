@@ -12,8 +12,9 @@ namespace ccp {
 /// dataset. Supported element types: double, int32, int64 (numbers of other widths are converted by
 /// HDF5 when read) and strings as attributes or 1-D datasets.
 ///
-/// A file being written goes to a temporary name beside the target and gets its own name only in
-/// commit(); without commit() nothing is left behind.
+/// A file being written is put together in memory; commit() writes it under a temporary name beside the
+/// target and then renames it. Before commit(), and when it fails (a full disk), nothing is left behind
+/// and an older file of that name stays as it is.
 class Hdf5File {
  public:
   static Hdf5File open(const std::string& path);
@@ -60,18 +61,16 @@ class Hdf5File {
   /// Makes a group (and its parents) if it is not there.
   void make_group(const std::string& group);
 
-  /// Flushes, closes and renames the finished file into place.
+  /// Writes the finished file and closes it.
   void commit();
 
  private:
-  Hdf5File(std::int64_t id, std::string path, std::string temporary)
-      : id_(id), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  Hdf5File(std::int64_t id, std::string path) : id_(id), path_(std::move(path)) {}
   [[noreturn]] void fail(const std::string& place, const std::string& expected,
                          const std::string& found) const;
 
-  std::int64_t id_ = -1;   ///< hid_t; -1 = closed
+  std::int64_t id_ = -1;  ///< hid_t; -1 = closed
   std::string path_;
-  std::string temporary_;  ///< name being written; "" when open for reading
 };
 
 /// @throws InputError unless a file could be written at `path` (folder there and writable; the file

@@ -65,9 +65,9 @@ KOKKOS_INLINE_FUNCTION Vec3 stretch(double normal_factor, double tangential_fact
 /// Euclidean projection onto K_mu; with mu = 0 onto the half-line n >= 0, t = 0.
 KOKKOS_INLINE_FUNCTION Vec3 project_friction_cone(const Vec3& value, const Vec3& normal, double mu) {
   const Split s = split(value, normal);
-  if (s.size <= mu * s.n) return value;           // inside
   const double n = (s.n + mu * s.size) / (1 + mu * mu);
-  if (n <= 0) return {0, 0, 0};                   // inside the polar cone -K_mu*
+  if (n <= 0) return {0, 0, 0};          // inside the polar cone -K_mu*
+  if (s.size <= mu * s.n) return value;  // inside
   // The tangential part is not zero here unless mu = 0, and then nothing remains of it.
   const double scale = s.size > 0 ? mu * n / s.size : 0;
   return n * normal + scale * s.t;
@@ -75,8 +75,8 @@ KOKKOS_INLINE_FUNCTION Vec3 project_friction_cone(const Vec3& value, const Vec3&
 
 /// Euclidean distance to K_mu of a triple with normal part n and tangential norm t.
 KOKKOS_INLINE_FUNCTION double distance_to_cone(double n, double t, double mu) {
-  if (t <= mu * n) return 0;
   if (n + mu * t <= 0) return sqrt(n * n + t * t);  // the apex is nearest
+  if (t <= mu * n) return 0;
   return (t - mu * n) / sqrt(1 + mu * mu);
 }
 

@@ -39,23 +39,27 @@ struct Cones {
 /// How close a pair (x, y) is to the solution and to the central path.
 struct Centrality {
   double dot = 0;   ///< x.y
+  double along = 0; ///< x.d
   double logs = 0;  ///< sum over contacts of log(4 det x det y), the cone of mu = 0 counted as (x_n y_n)^2
 };
 
-Centrality centrality(const Cones& cones, const VectorView& x, const VectorView& y) {
+Centrality centrality(const Cones& cones, const VectorView& x, const VectorView& y,
+                      const VectorView& d) {
   Centrality result;
   const auto normal = cones.normal;
   const auto mu = cones.mu;
   Kokkos::parallel_reduce(
       "ccp::Ipm::centrality", range(cones.size()),
-      KOKKOS_LAMBDA(const int c, double& sum, double& logs) {
+      KOKKOS_LAMBDA(const int c, double& sum, double& along, double& logs) {
         const Vec3 xc = load3(x, c), yc = load3(y, c), n = row3(normal, c);
         const double product = dot(xc, yc);
         sum += product;
+        along += dot(xc, load3(d, c));
         logs += mu(c) == 0 ? 2 * log(product)
                            : log(4 * jordan::det(xc, n) * jordan::det(yc, n));
       },
-      Kokkos::Sum<double>(result.dot), Kokkos::Sum<double>(result.logs));
+      Kokkos::Sum<double>(result.dot), Kokkos::Sum<double>(result.along),
+      Kokkos::Sum<double>(result.logs));
   return result;
 }
 
@@ -216,7 +220,7 @@ double IpmSolver::choose_beta(double f_cen) const {
 
 Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
-  info.own_residual_name = "max(x.y/n [J], s|d| [m/s])";
+  info.own_residual_name = "max(|x.(y - s d)|/n [J], s|d| [m/s])";
   const int n = problem_->contacts();
   if (n == 0) {
     info.status = Status::converged;
@@ -277,8 +281,9 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   };
 
   while (true) {
-    const Centrality now = centrality(cones, x, y);
-    info.own_residual = std::max(now.dot / n, feasible ? 0 : s * d_norm);
+    const Centrality now = centrality(cones, x, y, d);
+    const double cost = std::abs(now.dot - s * now.along) / n;  // of y - s d, the velocity itself
+    info.own_residual = std::max(cost, s * d_norm);
     count();
     if (!std::isfinite(now.dot) || !std::isfinite(now.logs)) {
       return finish(Status::numerical_error, "iterate left the cone or became NaN");
@@ -286,7 +291,7 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
       return finish(Status::stopped_by_observer);
     }
-    if ((feasible || s * d_norm <= options_.tol_infeasibility) && now.dot / n <= options_.tol_cost) {
+    if (s * d_norm <= options_.tol_infeasibility && cost <= options_.tol_cost) {
       return finish(Status::converged);
     }
     if (info.counters.outer >= options_.max_outer) {
@@ -298,7 +303,7 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     const double total = feasible ? now.dot : now.dot + s;
     const double f_cen =
         2 * terms * std::log(total / terms) - now.logs - (feasible ? 0 : 2 * std::log(s));
-    alpha = choose_beta(f_cen) * now.dot / (2.0 * n);
+    alpha = choose_beta(f_cen) * total / (2 * terms);
     const double ds = feasible ? 0 : 2 * alpha - s;
 
     newton_rhs(cones, x, y, d, alpha, ds, b);

@@ -24,16 +24,16 @@ struct IpmOptions {
   double stiffness_factor = 1;                ///< multiplies the stored contact stiffnesses
   double relative_regularization = 1e-7;      ///< R = this * trace(N)/3n, for "relative"
   double tol_infeasibility = 1e-10;           ///< m/s: tol1 of Algorithm 1, on s |d|_inf
-  double tol_cost = 1e-13;                    ///< J: tol2 of Algorithm 1, on x.y / n
+  double tol_cost = 1e-13;                    ///< J: tol2 of Algorithm 1, on |x.(y - s d)| / n
 };
 
 /// Interior-point method of seed 001 (Algorithm 1) in the matrix-free form of seed 000 Sect. 4:
 /// the CCP in self-dual cones  C ∋ x ⊥ y = N' x + r' ∈ C,  made feasible by an artificial variable s,
 ///
-///     y = N' x + r' + s d,   x o y -> alpha e,   alpha = beta x.y / 2n -> 0,
+///     y = N' x + r' + s d,   x o y -> alpha e,   alpha = beta (x.y + s) / 2(n + 1) -> 0,
 ///
 /// with Nesterov-Todd scaling and inexact directions  (P(w) + N' + R) dx = alpha x^-1 - y - ds d.
-/// Own residual: max(x.y / n, s |d|_inf), mixing J and m/s as the papers do.
+/// Own residual: max(|x.(y - s d)| / n, s |d|_inf), mixing J and m/s as the papers do.
 /// Cost per outer iteration: one Krylov solve and two products with N.
 /// Law: convex. Forms: both. Warm start: no. Any Kokkos back end. See README.md beside this file.
 class IpmSolver : public Solver {
