@@ -9,15 +9,27 @@
 namespace ccp {
 
 const std::array<std::string, measure_count>& measure_names() {
-  static const std::array<std::string, measure_count> names = {
-      "cost",         "feas",        "error",         "dual",
-      "primal",       "complementarity", "residual",  "natural_map",
-      "velocity",     "energy",      "objective_gap", "merit",
-      "coulomb_residual", "coulomb_natural_map", "coulomb_merit"};
+  static const std::array<std::string, measure_count> names = {"cost",
+                                                               "feas",
+                                                               "error",
+                                                               "dual",
+                                                               "primal",
+                                                               "complementarity",
+                                                               "residual",
+                                                               "natural_map",
+                                                               "velocity",
+                                                               "energy",
+                                                               "objective_gap",
+                                                               "merit",
+                                                               "coulomb_residual",
+                                                               "coulomb_natural_map",
+                                                               "coulomb_merit"};
   return names;
 }
 
-std::string Target::text() const { return name_of(measure) + "=" + number_text(value); }
+std::string Target::text() const {
+  return name_of(measure) + "=" + number_text(value);
+}
 
 Target parse_target(const std::string& text, const std::string& where) {
   const std::size_t equals = text.find('=');

@@ -8,19 +8,19 @@ namespace ccp {
 
 /// What the referee measures of a pair (gamma, u = N gamma + r); docs/measures.md has the formulas.
 enum class Measure {
-  cost,             ///< |gamma.u| / n, J (seed 001 Sect. 5.2)
-  feas,             ///< largest violation of either cone, in m/s or N s as the papers mix them
-  error,            ///< max(cost, feas)
-  dual,             ///< max dist(u, K*) / q
-  primal,           ///< max dist(gamma, K) s / q
-  complementarity,  ///< |gamma.u| s / (n q^2)
-  residual,         ///< largest of the three above: the headline
-  natural_map,      ///< max |gamma - P_K(gamma - u/s)|_inf s / q
-  velocity,         ///< largest body velocity error against the reference, m/s
-  energy,           ///< sqrt(2 |gamma.u| s / (n q^2))
-  objective_gap,    ///< f(gamma) - f(reference), J
-  merit,            ///< Koziara's g (seed 004 eq. 40) for the convex law
-  coulomb_residual, ///< residual, with De Saxce's u + (mu |u_t|, 0, 0) for u
+  cost,              ///< |gamma.u| / n, J (seed 001 Sect. 5.2)
+  feas,              ///< largest violation of either cone, in m/s or N s as the papers mix them
+  error,             ///< max(cost, feas)
+  dual,              ///< max dist(u, K*) / q
+  primal,            ///< max dist(gamma, K) s / q
+  complementarity,   ///< |gamma.u| s / (n q^2)
+  residual,          ///< largest of the three above: the headline
+  natural_map,       ///< max |gamma - P_K(gamma - u/s)|_inf s / q
+  velocity,          ///< largest body velocity error against the reference, m/s
+  energy,            ///< sqrt(2 |gamma.u| s / (n q^2))
+  objective_gap,     ///< f(gamma) - f(reference), J
+  merit,             ///< Koziara's g (seed 004 eq. 40) for the convex law
+  coulomb_residual,  ///< residual, with De Saxce's u + (mu |u_t|, 0, 0) for u
   coulomb_natural_map,
   coulomb_merit,
 };
@@ -32,7 +32,8 @@ inline const std::string& name_of(Measure measure) {
   return measure_names()[static_cast<std::size_t>(measure)];
 }
 
-/// Values by measure. NaN: not defined for this problem (e.g. no reference), or not a number indeed.
+/// Values by measure. NaN: not defined for this problem (e.g. no reference), or not a number
+/// indeed.
 class Measures {
  public:
   Measures() { values_.fill(0); }

@@ -31,8 +31,7 @@ std::string proc_value(const std::string& path, const std::string& key) {
 
 std::string gpu_model() {
   std::error_code error;
-  for (const auto& entry :
-       std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error)) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error)) {
     return proc_value((entry.path() / "information").string(), "Model");
   }
   return "";

@@ -9,7 +9,7 @@ namespace ccp {
 /// Where and with what a run was made. Names are those of /provenance in the result file.
 struct Provenance {
   // Build.
-  std::string commit;         ///< with "-dirty" where tracked files differed at build time
+  std::string commit;  ///< with "-dirty" where tracked files differed at build time
   std::string compiler, flags, build_type, backend, trilinos, kokkos, version;
   // Machine.
   std::string host, cpu, gpu, os;
@@ -28,8 +28,8 @@ Provenance build_provenance();
 /// Everything. @param threads  those of the execution space @param command_line as typed
 Provenance collect_provenance(int threads, const std::string& command_line);
 
-/// The build as it enters resume keys: commit, compiler, flags, back end, Trilinos; for a dirty tree
-/// also the digest of the program itself, because the commit does not tell what was built.
+/// The build as it enters resume keys: commit, compiler, flags, back end, Trilinos; for a dirty
+/// tree also the digest of the program itself, because the commit does not tell what was built.
 std::string build_identity();
 /// The machine as it enters resume keys.
 std::string machine_identity();

@@ -21,12 +21,11 @@ bool Recorder::wants_to_look(const Progress& progress, double elapsed) const {
   if (samples_.empty()) return true;
   const Sample& last = samples_.back();
   if (progress.counters.outer <= last.counters.outer) return false;
-  const bool affordable =
-      samples_.size() < static_cast<std::size_t>(options_.free_samples) ||
-      clock_.excluded() + cost_of_a_look_ <= options_.budget * elapsed;
+  const bool affordable = samples_.size() < static_cast<std::size_t>(options_.free_samples) ||
+                          clock_.excluded() + cost_of_a_look_ <= options_.budget * elapsed;
   if (!affordable) return false;
-  const bool iterations_grew =
-      static_cast<double>(progress.counters.outer) >= growth_ * static_cast<double>(last.counters.outer);
+  const bool iterations_grew = static_cast<double>(progress.counters.outer) >=
+                               growth_ * static_cast<double>(last.counters.outer);
   const bool time_grew = elapsed >= growth_ * last.time;
   const bool residual_fell = progress.own_residual < smallest_half_decade_;
   return iterations_grew || time_grew || residual_fell;
@@ -73,8 +72,8 @@ void Recorder::look(const Progress& progress, const Vector& gamma) {
 
 bool Recorder::observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) {
   const double elapsed = clock_.elapsed();
-  limit_passed_ = elapsed >= options_.time_limit ||
-                  progress.counters.outer >= options_.iteration_limit;
+  limit_passed_ =
+      elapsed >= options_.time_limit || progress.counters.outer >= options_.iteration_limit;
   looked_last_ = wants_to_look(progress, elapsed);
   if (!looked_last_) return limit_passed_;
   clock_.pause();

@@ -18,11 +18,11 @@ struct RecorderOptions {
   std::vector<Target> targets;            ///< when each is first reached is recorded
   double time_limit = std::numeric_limits<double>::infinity();  ///< s of solve time
   long iteration_limit = std::numeric_limits<long>::max();      ///< outer iterations
-  double growth = 1.2;       ///< look when iterations or time grew by this factor
-  double fine_growth = 1.02; ///< the same while a target is within `near` of what is measured
+  double growth = 1.2;        ///< look when iterations or time grew by this factor
+  double fine_growth = 1.02;  ///< the same while a target is within `near` of what is measured
   double near = 3;
-  double budget = 0.2;       ///< evaluation may take this part of the solve time ...
-  int free_samples = 5;      ///< ... after this many looks at any price
+  double budget = 0.2;   ///< evaluation may take this part of the solve time ...
+  int free_samples = 5;  ///< ... after this many looks at any price
 };
 
 /// One look at the iterate.
@@ -40,9 +40,9 @@ struct TargetRecord {
   std::optional<Sample> reached;
 };
 
-/// Looks at a solve from outside (design Sect. 6): the clock is stopped, after a device fence, while
-/// it does. It looks when iterations or time have grown by a factor, when the solver's own residual
-/// crosses a half decade, and at the end; it checks the limits at every call.
+/// Looks at a solve from outside (design Sect. 6): the clock is stopped, after a device fence,
+/// while it does. It looks when iterations or time have grown by a factor, when the solver's own
+/// residual crosses a half decade, and at the end; it checks the limits at every call.
 class Recorder : public Observer {
  public:
   using Judge = std::function<Measures(const Vector&)>;

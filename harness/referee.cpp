@@ -109,13 +109,15 @@ Totals collect(const Problem& problem, const DeviceArray<double* [6]>& weight,
   return totals;
 }
 
-double largest_velocity_error(const DeviceArray<double**>& v, const DeviceArray<double**>& reference) {
+double largest_velocity_error(const DeviceArray<double**>& v,
+                              const DeviceArray<double**>& reference) {
   double largest = 0;
   Kokkos::parallel_reduce(
       "ccp::Referee::velocity", range(v.extent(0)),
       KOKKOS_LAMBDA(const int i, double& maximum) {
         double sum = 0;
-        for (int k = 0; k < 3; ++k) sum += (v(i, k) - reference(i, k)) * (v(i, k) - reference(i, k));
+        for (int k = 0; k < 3; ++k)
+          sum += (v(i, k) - reference(i, k)) * (v(i, k) - reference(i, k));
         if (sqrt(sum) > maximum) maximum = sqrt(sum);
       },
       Kokkos::Max<double>(largest));
@@ -159,7 +161,9 @@ double weighted_norm(const DeviceArray<double* [6]>& weight, const ConstVectorVi
   double sum = 0;
   Kokkos::parallel_reduce(
       "ccp::Referee::weighted_norm", range(weight.extent(0)),
-      KOKKOS_LAMBDA(const int c, double& total) { total += weighted_square(weight, c, load3(z, c)); },
+      KOKKOS_LAMBDA(const int c, double& total) {
+        total += weighted_square(weight, c, load3(z, c));
+      },
       sum);
   return sum;
 }
@@ -187,8 +191,8 @@ Referee::Referee(const Problem& problem)
   reference_objective_ = objective(gamma);
   if (!delassus_->is_assembled()) {
     const auto v = delassus_->body_velocities(impulse_);
-    reference_velocity_ = DeviceArray<double**>("ccp::Referee::reference_velocity", v.extent(0),
-                                                v.extent(1));
+    reference_velocity_ =
+        DeviceArray<double**>("ccp::Referee::reference_velocity", v.extent(0), v.extent(1));
     Kokkos::deep_copy(reference_velocity_, v);
   }
 }
@@ -197,9 +201,8 @@ void Referee::compute_velocity(const ConstVectorView& gamma) const {
   problem_.to_world_axes(gamma, impulse_);
   const auto r = problem_.r();
   const auto u = u_;
-  delassus_->apply_fused(impulse_, KOKKOS_LAMBDA(const int c, const Vec3& d) {
-    store3(u, c, d + load3(r, c));
-  });
+  delassus_->apply_fused(
+      impulse_, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(u, c, d + load3(r, c)); });
   problem_.to_contact_axes(u, u);
 }
 
@@ -240,13 +243,13 @@ Measures Referee::measure(const Vector& gamma_vector) {
   result[Measure::dual] = totals.convex.dual / q_;
   result[Measure::primal] = totals.primal * s / q_;
   result[Measure::complementarity] = complementarity(totals.convex);
-  result[Measure::residual] = std::max({result[Measure::dual], result[Measure::primal],
-                                        result[Measure::complementarity]});
+  result[Measure::residual] =
+      std::max({result[Measure::dual], result[Measure::primal], result[Measure::complementarity]});
   result[Measure::natural_map] = totals.convex.natural * s / q_;
   result[Measure::energy] = std::sqrt(2 * result[Measure::complementarity]);
   result[Measure::merit] = merit(totals.convex);
-  result[Measure::coulomb_residual] = std::max({totals.coulomb.dual / q_, result[Measure::primal],
-                                                complementarity(totals.coulomb)});
+  result[Measure::coulomb_residual] = std::max(
+      {totals.coulomb.dual / q_, result[Measure::primal], complementarity(totals.coulomb)});
   result[Measure::coulomb_natural_map] = totals.coulomb.natural * s / q_;
   result[Measure::coulomb_merit] = merit(totals.coulomb);
 

@@ -9,7 +9,8 @@ namespace ccp {
 inline constexpr int referee_version = 1;
 
 /// The one judge of all solvers. Looks at gamma only: u = N gamma + r is computed here, with an
-/// operator of the referee's own, and never taken from a solver's recurrence. Measures in contact axes.
+/// operator of the referee's own, and never taken from a solver's recurrence. Measures in contact
+/// axes.
 class Referee {
  public:
   explicit Referee(const Problem& problem);
@@ -27,8 +28,8 @@ class Referee {
  private:
   const Problem& problem_;
   Teuchos::RCP<DelassusOperator> delassus_;
-  VectorView impulse_;  ///< gamma in world axes
-  VectorView u_;        ///< velocity, contact axes
+  VectorView impulse_;                         ///< gamma in world axes
+  VectorView u_;                               ///< velocity, contact axes
   DeviceArray<double* [6]> inverse_diagonal_;  ///< of the 3x3 blocks N_cc, contact axes
   DeviceArray<double**> reference_velocity_;
   double reference_objective_ = 0;

@@ -138,7 +138,8 @@ ResultSummary read_result(const std::string& path) {
   const Hdf5File file = Hdf5File::open(path);
   const auto text = [&](const char* name) {
     const auto value = file.string_attribute("/", name);
-    if (!value) throw InputError(path, fmt::format("root attribute {}", name), "a string", "nothing");
+    if (!value)
+      throw InputError(path, fmt::format("root attribute {}", name), "a string", "nothing");
     return *value;
   };
   const auto number = [&](const char* object, const char* name) {
@@ -181,7 +182,8 @@ ResultSummary read_result(const std::string& path) {
   for (const std::string& name : measure_names()) {
     const auto column = file.read<double>("/curve/" + name);
     if (column.shape != time.shape) {
-      throw InputError(path, "/curve/" + name, fmt::format("{} values, as /curve/time", time.data.size()),
+      throw InputError(path, "/curve/" + name,
+                       fmt::format("{} values, as /curve/time", time.data.size()),
                        fmt::format("{}", column.data.size()));
     }
   }

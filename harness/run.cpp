@@ -107,9 +107,8 @@ RunResult run(const RunRequest& request, const std::string& command_line,
 
   if (result.info.status == Status::stopped_by_observer && !recorder.stop_reached() &&
       recorder.limit_passed()) {
-    result.info.status = recorder.elapsed() >= request.recorder.time_limit
-                             ? Status::time_limit
-                             : Status::max_iterations;
+    result.info.status = recorder.elapsed() >= request.recorder.time_limit ? Status::time_limit
+                                                                           : Status::max_iterations;
   }
   result.status = to_string(result.info.status);
   result.stop_reached = recorder.stop_reached();

@@ -20,7 +20,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-fs::path studies_folder() { return fs::path(CCP_SOURCE_DIR) / "harness" / "studies"; }
+fs::path studies_folder() {
+  return fs::path(CCP_SOURCE_DIR) / "harness" / "studies";
+}
 
 std::string place(const YAML::Node& node, const std::string& key) {
   return fmt::format("line {}, {}", node.Mark().line + 1, key);
@@ -146,7 +148,8 @@ class Reader {
 std::string safe(const std::string& text) {
   std::string result;
   for (const char c : text) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_';
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_';
     if (plain) {
       result += c;
     } else if (c == '[' || c == ',') {
@@ -192,7 +195,8 @@ Study read_study(const std::string& path) {
   try {
     root = YAML::LoadFile(path);
   } catch (const YAML::ParserException& error) {
-    throw InputError(path, fmt::format("line {}, column {}", error.mark.line + 1, error.mark.column + 1),
+    throw InputError(path,
+                     fmt::format("line {}, column {}", error.mark.line + 1, error.mark.column + 1),
                      "YAML", error.msg);
   } catch (const YAML::BadFile&) {
     throw InputError(path, "", "a readable study file", "one that cannot be opened");
@@ -278,15 +282,15 @@ std::vector<PlannedRun> plan(const Study& study) {
           }
           std::string targets = study.stop.text();
           for (const Target& target : study.targets) targets += ";" + target.text();
-          planned.key = digest(fmt::format(
-              "{}|{}|{}|{}|{}|threads {} ranks 1|limit {}|{}|referee {}|repetition {}", hash, spec.id,
-              options, build, machine, threads, study.time_limit, targets, referee_version,
-              repetition));
+          planned.key = digest(
+              fmt::format("{}|{}|{}|{}|{}|threads {} ranks 1|limit {}|{}|referee {}|repetition {}",
+                          hash, spec.id, options, build, machine, threads, study.time_limit,
+                          targets, referee_version, repetition));
           // Readable, and unique by the digest of what the readable part may have lost.
           const std::string solver = safe(spec.text()).substr(0, 80);
           planned.file_name =
-              fmt::format("{}__{}__t{}__r{}__{}.h5", safe(problem.name), solver, threads, repetition,
-                          digest(hash + spec.text()).substr(0, 6));
+              fmt::format("{}__{}__t{}__r{}__{}.h5", safe(problem.name), solver, threads,
+                          repetition, digest(hash + spec.text()).substr(0, 6));
           runs.push_back(std::move(planned));
         }
       }

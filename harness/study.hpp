@@ -21,8 +21,9 @@ struct Study {
   std::vector<int> threads{1};
 };
 
-/// Reads and checks a study. @throws InputError naming file, line and key: unknown keys, wrong types,
-/// values out of range, unknown solvers, options, measures or problems, empty or repeated selections
+/// Reads and checks a study. @throws InputError naming file, line and key: unknown keys, wrong
+/// types, values out of range, unknown solvers, options, measures or problems, empty or repeated
+/// selections
 Study read_study(const std::string& path);
 
 /// A catalogue name (harness/studies/NAME.yaml) or a path. @throws InputError

@@ -138,7 +138,9 @@ void write_failure(const std::string& path, const PlannedRun& run, const std::st
   write_result(path, run.request, result, run.key, true);
 }
 
-bool is_failure(const std::string& status) { return status == "crashed" || status == "killed"; }
+bool is_failure(const std::string& status) {
+  return status == "crashed" || status == "killed";
+}
 
 /// Why a run must be made, or "" when its result stands.
 std::string reason_to_run(const std::string& path, const PlannedRun& run,
@@ -165,9 +167,10 @@ StudyOutcome run_study(const Study& study, const StudyRunOptions& options) {
   if (!options.resume && !options.force && !options.dry_run) {
     for (const PlannedRun& run : runs) {
       if (fs::exists(path_of(run))) {
-        throw InputError(path_of(run), "",
-                         "no result of that name (--resume keeps finished runs, --force redoes them)",
-                         "an existing file");
+        throw InputError(
+            path_of(run), "",
+            "no result of that name (--resume keeps finished runs, --force redoes them)",
+            "an existing file");
       }
     }
   }
@@ -205,9 +208,9 @@ StudyOutcome run_study(const Study& study, const StudyRunOptions& options) {
           run_child(child_command(options, run, path, label), run.request.threads, limit);
       if (!fs::exists(path)) {
         const std::string message =
-            end.killed      ? fmt::format("killed after {:.0f} s, 1.5 times its limit and 10 s", limit)
-            : end.signal    ? fmt::format("ended by signal {} ({})", end.signal, strsignal(end.signal))
-                            : fmt::format("ended with exit code {} and no result", end.exit_code);
+            end.killed   ? fmt::format("killed after {:.0f} s, 1.5 times its limit and 10 s", limit)
+            : end.signal ? fmt::format("ended by signal {} ({})", end.signal, strsignal(end.signal))
+                         : fmt::format("ended with exit code {} and no result", end.exit_code);
         write_failure(path, run, end.killed ? "killed" : "crashed", message);
         fmt::print("{}  {}\n", label, message);
       }

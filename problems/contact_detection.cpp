@@ -22,11 +22,12 @@ struct Centres {
     return false;
   }
 };
-using KdTree =
-    nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Centres>, Centres, 3,
-                                        std::size_t>;
+using KdTree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Centres>,
+                                                   Centres, 3, std::size_t>;
 
-double length(const double* v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+double length(const double* v) {
+  return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
 
 bool by_bodies(const Candidate& x, const Candidate& y) {
   return x.a != y.a ? x.a < y.a : x.b < y.b;
@@ -111,8 +112,7 @@ void sort_spatially(Spheres& spheres) {
       high[k] = std::max(high[k], spheres.position[3 * i + k]);
     }
   }
-  const double extent =
-      std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2], 1e-300});
+  const double extent = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2], 1e-300});
   constexpr int bits = 20;
   std::vector<std::uint64_t> key(m, 0);
   for (std::size_t i = 0; i < m; ++i) {
@@ -191,7 +191,8 @@ ContactProblem sphere_problem(const Spheres& spheres, const std::vector<Candidat
       }
       length = std::sqrt(length);
       if (length == 0) {
-        throw InputError(fmt::format("spheres {} and {} have the same centre: no contact normal", a, b));
+        throw InputError(
+            fmt::format("spheres {} and {} have the same centre: no contact normal", a, b));
       }
       for (int k = 0; k < 3; ++k) frame[k] /= length;
     }

@@ -28,20 +28,21 @@ struct Candidate {
 std::vector<Candidate> find_candidates(const Spheres& spheres, double cutoff, double sweep = 0);
 
 /// The `count` candidates of smallest gap (ties by body numbers), ordered by (a, b).
-/// @throws InputError if there are fewer pairs than that in reach (gaps up to twice the largest radius)
+/// @throws InputError if there are fewer pairs than that in reach (gaps up to twice the largest
+/// radius)
 std::vector<Candidate> nearest_candidates(const Spheres& spheres, std::size_t count);
 
-/// Puts the spheres in the order of a Morton curve through their centres: neighbours in space become
-/// neighbours in memory.
+/// Puts the spheres in the order of a Morton curve through their centres: neighbours in space
+/// become neighbours in memory.
 void sort_spatially(Spheres& spheres);
 
 /// What turns spheres and candidates into a problem.
 struct SphereModel {
   double mu = 0.4;
-  double dt = 0.01;               ///< s
+  double dt = 0.01;                          ///< s
   std::array<double, 3> gravity{0, 0, -10};  ///< m/s^2
-  double young = 50e9;            ///< Pa; 0 = no stiffnesses stored
-  double poisson = 0.3;           ///< for the ratio of normal to tangential stiffness
+  double young = 50e9;                       ///< Pa; 0 = no stiffnesses stored
+  double poisson = 0.3;                      ///< for the ratio of normal to tangential stiffness
 };
 
 /// Tangent directions for a unit normal, written to frame[3..8] (frame[0..2] is the normal):

@@ -27,8 +27,8 @@ std::vector<ArrayField> array_fields(ContactProblem& p) {
     const bool rotates = p.rotates();
     add("/bodies/inverse_mass", p.inverse_mass, {}, Rows::bodies, true);
     add("/bodies/inverse_inertia", p.inverse_inertia, {3, 3}, Rows::bodies, false);
-    fields.push_back({"/contacts/bodies", nullptr, &p.contact_bodies, nullptr, {2}, Rows::contacts,
-                      true});
+    fields.push_back(
+        {"/contacts/bodies", nullptr, &p.contact_bodies, nullptr, {2}, Rows::contacts, true});
     add("/contacts/frame", p.frame, {3, 3}, Rows::contacts, true);
     add("/contacts/arm_a", p.arm_a, {3}, Rows::contacts, rotates);
     add("/contacts/arm_b", p.arm_b, {3}, Rows::contacts, rotates);
@@ -39,10 +39,10 @@ std::vector<ArrayField> array_fields(ContactProblem& p) {
     add("/bodies/radius", p.radius, {}, Rows::bodies, false);
     add("/bodies/velocity", p.velocity, {6}, Rows::bodies, false);
   } else {
-    fields.push_back({"/delassus/row_offsets", nullptr, nullptr, &p.delassus.row_offsets, {},
-                      Rows::free, true});
-    fields.push_back({"/delassus/columns", nullptr, &p.delassus.columns, nullptr, {}, Rows::free,
-                      true});
+    fields.push_back(
+        {"/delassus/row_offsets", nullptr, nullptr, &p.delassus.row_offsets, {}, Rows::free, true});
+    fields.push_back(
+        {"/delassus/columns", nullptr, &p.delassus.columns, nullptr, {}, Rows::free, true});
     add("/delassus/blocks", p.delassus.blocks, {3, 3}, Rows::free, true);
     add("/contacts/stiffness", p.stiffness, {2}, Rows::contacts, false);
   }
@@ -58,7 +58,9 @@ std::size_t tail_size(const ArrayField& field) {
 }
 
 std::size_t field_size(const ArrayField& field) {
-  return field.doubles ? field.doubles->size() : field.ints ? field.ints->size() : field.longs->size();
+  return field.doubles ? field.doubles->size()
+         : field.ints  ? field.ints->size()
+                       : field.longs->size();
 }
 
 void check_finite(const std::string& where, const std::string& path, const double* data,
@@ -92,7 +94,8 @@ void check_shapes(const std::string& where, ContactProblem& p) {
   }
 }
 
-void check_not_negative(const std::string& where, const char* path, const std::vector<double>& data) {
+void check_not_negative(const std::string& where, const char* path,
+                        const std::vector<double>& data) {
   for (std::size_t i = 0; i < data.size(); ++i) {
     if (data[i] < 0) {
       throw InputError(where, fmt::format("{}[{}]", path, i), "a value >= 0",
@@ -120,9 +123,10 @@ void check_bodies(const std::string& where, const ContactProblem& p) {
       for (int k = 0; k < j; ++k) skew = std::max(skew, std::abs(a[3 * j + k] - a[3 * k + j]));
     }
     if (skew > tolerance * scale || a[0] < 0 || a[4] < 0 || a[8] < 0) {
-      throw InputError(where, fmt::format("/bodies/inverse_inertia[{}]", i),
-                       "a symmetric matrix with diagonal >= 0",
-                       fmt::format("diagonal {}, {}, {}, asymmetry {:.3g}", a[0], a[4], a[8], skew));
+      throw InputError(
+          where, fmt::format("/bodies/inverse_inertia[{}]", i),
+          "a symmetric matrix with diagonal >= 0",
+          fmt::format("diagonal {}, {}, {}, asymmetry {:.3g}", a[0], a[4], a[8], skew));
     }
   }
   for (std::size_t i = 0; i < p.orientation.size() / 4; ++i) {
@@ -176,7 +180,8 @@ void check_partner(const std::string& where, const BlockMatrix& a, std::int64_t 
     const std::int64_t other = found - a.columns.begin();
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) {
-        skew = std::max(skew, std::abs(a.blocks[9 * k + 3 * i + j] - a.blocks[9 * other + 3 * j + i]));
+        skew =
+            std::max(skew, std::abs(a.blocks[9 * k + 3 * i + j] - a.blocks[9 * other + 3 * j + i]));
       }
     }
   }

@@ -21,9 +21,9 @@ struct BlockMatrix {
 
 /// A solution stored with a problem, and what the referee measured of it.
 struct Reference {
-  std::vector<double> gamma;                   ///< [n][3] N s
-  std::map<std::string, double> measures;      ///< certificate: measure name -> value
-  std::string method;                          ///< how it was obtained, e.g. "by hand"
+  std::vector<double> gamma;               ///< [n][3] N s
+  std::map<std::string, double> measures;  ///< certificate: measure name -> value
+  std::string method;                      ///< how it was obtained, e.g. "by hand"
 };
 
 /// Where a problem came from. `parameters` is a JSON object in text form.
@@ -39,8 +39,9 @@ struct Source {
 ///
 ///     K_mu  ∋  gamma  ⊥  u = N gamma + r  ∈  K_mu*
 ///
-/// with friction cones K_mu = {mu gamma_n >= |gamma_t|} and their duals {u_n >= mu |u_t|}; a contact
-/// with mu = 0 has the half-line gamma_n >= 0, gamma_t = 0. Every triple is ordered (n, t1, t2).
+/// with friction cones K_mu = {mu gamma_n >= |gamma_t|} and their duals {u_n >= mu |u_t|}; a
+/// contact with mu = 0 has the half-line gamma_n >= 0, gamma_t = 0. Every triple is ordered (n, t1,
+/// t2).
 ///
 /// Two forms. `Form::bodies`: N = D^T M^-1 D is given by masses, contact frames and arms, with
 ///     u = frame (v_B + w_B x arm_b - v_A - w_A x arm_a).
@@ -57,11 +58,12 @@ struct ContactProblem {
   std::vector<double> stiffness;  ///< [n][2] N/m, normal and tangential; empty = not known
 
   // Form::bodies; m = number of bodies.
-  std::vector<double> inverse_mass;           ///< [m] 1/kg, >= 0
-  std::vector<double> inverse_inertia;        ///< [m][3][3] 1/(kg m^2), world frame; empty: no body rotates
-  std::vector<std::int32_t> contact_bodies;   ///< [n][2] bodies A and B; -1 = immovable
-  std::vector<double> frame;                  ///< [n][3][3] rows n, t1, t2; n points from A to B
-  std::vector<double> arm_a, arm_b;           ///< [n][3] m, body centre to contact; empty: no body rotates
+  std::vector<double> inverse_mass;  ///< [m] 1/kg, >= 0
+  std::vector<double>
+      inverse_inertia;  ///< [m][3][3] 1/(kg m^2), world frame; empty: no body rotates
+  std::vector<std::int32_t> contact_bodies;  ///< [n][2] bodies A and B; -1 = immovable
+  std::vector<double> frame;                 ///< [n][3][3] rows n, t1, t2; n points from A to B
+  std::vector<double> arm_a, arm_b;  ///< [n][3] m, body centre to contact; empty: no body rotates
 
   // What the bodies form was made from; empty (or 0) where it is not known.
   std::vector<double> position;     ///< [m][3] m
@@ -94,11 +96,11 @@ struct ContactProblem {
 
 /// A row of `ContactProblem::arrays`: one array of the file with its name and shape.
 struct ArrayField {
-  std::string path;                       ///< dataset in the file, e.g. "/contacts/frame"
-  std::vector<double>* doubles;           ///< exactly one of the three is not null
+  std::string path;              ///< dataset in the file, e.g. "/contacts/frame"
+  std::vector<double>* doubles;  ///< exactly one of the three is not null
   std::vector<std::int32_t>* ints;
   std::vector<std::int64_t>* longs;
-  std::vector<std::size_t> tail;          ///< extents after the first
+  std::vector<std::size_t> tail;                    ///< extents after the first
   enum class Rows { contacts, bodies, free } rows;  ///< what the first extent must be
   bool required;
 };

@@ -10,10 +10,10 @@ namespace ccp {
 
 InputError::InputError(const std::string& where, const std::string& place,
                        const std::string& expected, const std::string& found)
-    : std::runtime_error(place.empty()
-                             ? fmt::format("{}: expected {}, found {}", where, expected, found)
-                             : fmt::format("{}: {}: expected {}, found {}", where, place, expected,
-                                           found)) {}
+    : std::runtime_error(
+          place.empty()
+              ? fmt::format("{}: expected {}, found {}", where, expected, found)
+              : fmt::format("{}: {}: expected {}, found {}", where, place, expected, found)) {}
 
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);

@@ -48,19 +48,31 @@ void silence_hdf5() {
 template <class T>
 hid_t native_type();
 template <>
-hid_t native_type<double>() { return H5T_NATIVE_DOUBLE; }
+hid_t native_type<double>() {
+  return H5T_NATIVE_DOUBLE;
+}
 template <>
-hid_t native_type<std::int32_t>() { return H5T_NATIVE_INT32; }
+hid_t native_type<std::int32_t>() {
+  return H5T_NATIVE_INT32;
+}
 template <>
-hid_t native_type<std::int64_t>() { return H5T_NATIVE_INT64; }
+hid_t native_type<std::int64_t>() {
+  return H5T_NATIVE_INT64;
+}
 template <class T>
 hid_t file_type();
 template <>
-hid_t file_type<double>() { return H5T_IEEE_F64LE; }
+hid_t file_type<double>() {
+  return H5T_IEEE_F64LE;
+}
 template <>
-hid_t file_type<std::int32_t>() { return H5T_STD_I32LE; }
+hid_t file_type<std::int32_t>() {
+  return H5T_STD_I32LE;
+}
 template <>
-hid_t file_type<std::int64_t>() { return H5T_STD_I64LE; }
+hid_t file_type<std::int64_t>() {
+  return H5T_STD_I64LE;
+}
 
 std::string shape_text(const std::vector<hsize_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
@@ -142,9 +154,9 @@ Hdf5File Hdf5File::open(const std::string& path) {
   }
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (id < 0) {
-    throw InputError(path, "", "a whole HDF5 file",
-                     fmt::format("a truncated or damaged one ({} bytes)",
-                                 fs::file_size(path, error)));
+    throw InputError(
+        path, "", "a whole HDF5 file",
+        fmt::format("a truncated or damaged one ({} bytes)", fs::file_size(path, error)));
   }
   return Hdf5File(id, path);
 }
@@ -255,10 +267,11 @@ void Hdf5File::write(const std::string& dataset, const std::vector<T>& data,
     H5Pset_deflate(creation, 9);
   }
   const Id links = link_creation();
-  const Id set(H5Dcreate2(id_, dataset.c_str(), file_type<T>(), space, links, creation, H5P_DEFAULT),
-               H5Dclose);
-  if (!set.valid() || (!data.empty() && H5Dwrite(set, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                                                 data.data()) < 0)) {
+  const Id set(
+      H5Dcreate2(id_, dataset.c_str(), file_type<T>(), space, links, creation, H5P_DEFAULT),
+      H5Dclose);
+  if (!set.valid() || (!data.empty() && H5Dwrite(set, native_type<T>(), H5S_ALL, H5S_ALL,
+                                                 H5P_DEFAULT, data.data()) < 0)) {
     fail(dataset, "to write " + shape_text(extents), "a failed write");
   }
 }
@@ -294,7 +307,8 @@ void Hdf5File::write_strings(const std::string& dataset, const std::vector<std::
   H5Pset_obj_track_times(creation, false);
   const Id type = string_type();
   const Id links = link_creation();
-  const Id set(H5Dcreate2(id_, dataset.c_str(), type, space, links, creation, H5P_DEFAULT), H5Dclose);
+  const Id set(H5Dcreate2(id_, dataset.c_str(), type, space, links, creation, H5P_DEFAULT),
+               H5Dclose);
   std::vector<const char*> raw;
   for (const std::string& text : data) raw.push_back(text.c_str());
   if (!set.valid() ||
@@ -321,14 +335,14 @@ std::optional<std::string> Hdf5File::string_attribute(const std::string& object,
   if (!has(object) || H5Aexists_by_name(id_, object.c_str(), name.c_str(), H5P_DEFAULT) <= 0) {
     return std::nullopt;
   }
-  const Id attribute(
-      H5Aopen_by_name(id_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const Id attribute(H5Aopen_by_name(id_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                     H5Aclose);
   const Id type(H5Aget_type(attribute), H5Tclose);
   if (H5Tget_class(type) != H5T_STRING) {
     fail(object + " attribute " + name, "a string", "something else");
   }
-  const auto strings = strings_of(
-      type, 1, [&](hid_t memory, void* out) { return H5Aread(attribute, memory, out); });
+  const auto strings =
+      strings_of(type, 1, [&](hid_t memory, void* out) { return H5Aread(attribute, memory, out); });
   if (strings.empty()) fail(object + " attribute " + name, "a string", "unreadable data");
   return strings.front();
 }
@@ -338,8 +352,8 @@ std::optional<std::vector<double>> Hdf5File::number_attribute(const std::string&
   if (!has(object) || H5Aexists_by_name(id_, object.c_str(), name.c_str(), H5P_DEFAULT) <= 0) {
     return std::nullopt;
   }
-  const Id attribute(
-      H5Aopen_by_name(id_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const Id attribute(H5Aopen_by_name(id_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                     H5Aclose);
   const Id type(H5Aget_type(attribute), H5Tclose);
   const Id space(H5Aget_space(attribute), H5Sclose);
   std::vector<double> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));

@@ -12,9 +12,9 @@ namespace ccp {
 /// dataset. Supported element types: double, int32, int64 (numbers of other widths are converted by
 /// HDF5 when read) and strings as attributes or 1-D datasets.
 ///
-/// A file being written is put together in memory; commit() writes it under a temporary name beside the
-/// target and then renames it. Before commit(), and when it fails (a full disk), nothing is left behind
-/// and an older file of that name stays as it is.
+/// A file being written is put together in memory; commit() writes it under a temporary name beside
+/// the target and then renames it. Before commit(), and when it fails (a full disk), nothing is
+/// left behind and an older file of that name stays as it is.
 class Hdf5File {
  public:
   static Hdf5File open(const std::string& path);

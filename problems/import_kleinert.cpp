@@ -45,8 +45,8 @@ pugi::xml_node point_array(const pugi::xml_node& piece, const char* name) {
   return piece.child("PointData").find_child_by_attribute("DataArray", "Name", name);
 }
 
-std::vector<double> positive(const std::string& path, const pugi::xml_node& piece,
-                             const char* name, std::size_t count) {
+std::vector<double> positive(const std::string& path, const pugi::xml_node& piece, const char* name,
+                             std::size_t count) {
   const std::string place = fmt::format("PointData array '{}'", name);
   const pugi::xml_node array = point_array(piece, name);
   if (!array) throw InputError(path, place, "an array of that name", "none");

@@ -40,9 +40,8 @@ std::string required_text(const Hdf5File& file, const char* name) {
 /// Shape check before the data are looked at: [rows, tail...] with the rank and the tail given.
 void check_shape(const Hdf5File& file, const ArrayField& field,
                  const std::vector<std::size_t>& shape) {
-  const bool good =
-      shape.size() == field.tail.size() + 1 && std::equal(field.tail.begin(), field.tail.end(),
-                                                          shape.begin() + 1);
+  const bool good = shape.size() == field.tail.size() + 1 &&
+                    std::equal(field.tail.begin(), field.tail.end(), shape.begin() + 1);
   if (good) return;
   std::string expected = "shape [rows";
   for (const std::size_t extent : field.tail) expected += fmt::format(", {}", extent);
@@ -52,7 +51,8 @@ void check_shape(const Hdf5File& file, const ArrayField& field,
 
 void read_field(const Hdf5File& file, const ArrayField& field) {
   if (!file.has(field.path)) {
-    if (field.required) throw InputError(file.path(), field.path, "a dataset", "nothing of that name");
+    if (field.required)
+      throw InputError(file.path(), field.path, "a dataset", "nothing of that name");
     return;
   }
   const auto fill = [&](auto& target) {
@@ -85,8 +85,7 @@ ContactProblem read_problem(const std::string& path) {
   if (form != "bodies" && form != "assembled") {
     throw InputError(path, "root attribute form", "'bodies' or 'assembled'", "'" + form + "'");
   }
-  problem.form =
-      form == "bodies" ? ContactProblem::Form::bodies : ContactProblem::Form::assembled;
+  problem.form = form == "bodies" ? ContactProblem::Form::bodies : ContactProblem::Form::assembled;
 
   for (const ArrayField& field : array_fields(problem)) read_field(file, field);
   problem.dt = number(file, "/ccp", "dt").value_or(0);

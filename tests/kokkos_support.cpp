@@ -9,7 +9,9 @@ Teuchos::RCP<Vector> to_vector(const std::vector<double>& data) {
   return x;
 }
 
-std::vector<double> to_host(const Vector& x) { return to_host(read_view(x)); }
+std::vector<double> to_host(const Vector& x) {
+  return to_host(read_view(x));
+}
 
 VectorView to_view(const std::vector<double>& data) {
   const VectorView view("ccp::test::view", data.size());

@@ -54,7 +54,9 @@ void check_parts(const std::string& message, const std::vector<std::string>& par
   }
 }
 
-std::string source_folder() { return CCP_SOURCE_DIR; }
+std::string source_folder() {
+  return CCP_SOURCE_DIR;
+}
 
 fs::path shared_folder() {
   const char* configured = std::getenv("CCPBENCH_SHARED");
@@ -70,7 +72,9 @@ Vec cross(const Vec& a, const Vec& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-double dot(const Vec& a, const Vec& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+double dot(const Vec& a, const Vec& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 Vec triple(const std::vector<double>& data, std::size_t i) {
   return {data[3 * i], data[3 * i + 1], data[3 * i + 2]};
@@ -133,7 +137,8 @@ ContactProblem random_problem(const RandomShape& shape) {
     // L L^T with a lower triangle that is far from diagonal.
     double l[3][3] = {};
     for (int j = 0; j < 3; ++j) {
-      for (int k = 0; k <= j; ++k) l[j][k] = j == k ? random.uniform(0.5, 2) : random.uniform(-1, 1);
+      for (int k = 0; k <= j; ++k)
+        l[j][k] = j == k ? random.uniform(0.5, 2) : random.uniform(-1, 1);
     }
     for (int j = 0; j < 3; ++j) {
       for (int k = 0; k < 3; ++k) {
@@ -278,14 +283,16 @@ std::vector<double> multiply(const std::vector<double>& a, const std::vector<dou
 ContactProblem random_pile(std::size_t spheres, std::size_t contacts, unsigned seed) {
   Random random(seed);
   Spheres s;
-  // A jittered grid, 10 by 10 in plan, close enough for neighbours to overlap a little or just miss.
+  // A jittered grid, 10 by 10 in plan, close enough for neighbours to overlap a little or just
+  // miss.
   for (std::size_t i = 0; i < spheres; ++i) {
     const double spacing = 0.024;
     const double cell[3] = {static_cast<double>(i % 10), static_cast<double>(i / 10 % 10),
                             static_cast<double>(i / 100)};
     const double radius = random.uniform(0.008, 0.016);
     for (int k = 0; k < 3; ++k) {
-      s.position.push_back(spacing * (cell[k] + 0.2 * random.uniform(-1, 1)) + (k == 2 ? 0.013 : 0));
+      s.position.push_back(spacing * (cell[k] + 0.2 * random.uniform(-1, 1)) +
+                           (k == 2 ? 0.013 : 0));
       s.velocity.push_back(random.uniform(-0.1, 0.1));
     }
     s.radius.push_back(radius);

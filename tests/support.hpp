@@ -68,7 +68,8 @@ struct RandomShape {
 /// side, several per pair, and one body of infinite mass (zero inverse mass and inertia).
 ContactProblem random_problem(const RandomShape& shape);
 
-/// Replaces r so that the problem has a solution: r = u - N gamma with random gamma and u inside K*.
+/// Replaces r so that the problem has a solution: r = u - N gamma with random gamma and u inside
+/// K*.
 void make_feasible(ContactProblem& problem, unsigned seed);
 
 /// N = J M^-1 J^T, dense [3n][3n] row-major, from the definition

@@ -22,11 +22,12 @@ void certify(ContactProblem& problem) {
   const Problem device(problem);
   Referee referee(device);
   Vector gamma(device.map(), 1);
-  Kokkos::deep_copy(overwrite_view(gamma), upload<VectorView>("ccp::certify", problem.reference->gamma,
-                                                              problem.reference->gamma.size()));
+  Kokkos::deep_copy(overwrite_view(gamma),
+                    upload<VectorView>("ccp::certify", problem.reference->gamma,
+                                       problem.reference->gamma.size()));
   const Measures measures = referee.measure(gamma);
-  for (const Measure m : {Measure::residual, Measure::dual, Measure::primal, Measure::complementarity,
-                          Measure::cost, Measure::feas}) {
+  for (const Measure m : {Measure::residual, Measure::dual, Measure::primal,
+                          Measure::complementarity, Measure::cost, Measure::feas}) {
     problem.reference->measures[name_of(m)] = measures[m];
   }
 }
@@ -51,8 +52,8 @@ void add_scene(CLI::App& command) {
   });
 }
 
-/// Ends a step's solve when the referee measures the error asked for, or at the cap. It looks at fixed
-/// iterations, not at times, so that a simulation is the same on every run.
+/// Ends a step's solve when the referee measures the error asked for, or at the cap. It looks at
+/// fixed iterations, not at times, so that a simulation is the same on every run.
 class StepObserver : public Observer {
  public:
   StepObserver(const Problem& problem, const StepAccuracy& accuracy)
@@ -75,14 +76,16 @@ class StepObserver : public Observer {
 /// A registered solver as the step solver of a generator.
 class RegisteredStepSolver : public StepSolver {
  public:
-  explicit RegisteredStepSolver(const std::string& spec) : solver_(make_solver(SolverSpec::parse(spec))) {}
+  explicit RegisteredStepSolver(const std::string& spec)
+      : solver_(make_solver(SolverSpec::parse(spec))) {}
 
   void solve(const ContactProblem& host, const StepAccuracy& accuracy,
              std::vector<double>& gamma) override {
     const Problem problem(host);
     StepObserver observer(problem, accuracy);
     Vector solution(problem.map(), 1);
-    Kokkos::deep_copy(overwrite_view(solution), upload<VectorView>("ccp::guess", gamma, gamma.size()));
+    Kokkos::deep_copy(overwrite_view(solution),
+                      upload<VectorView>("ccp::guess", gamma, gamma.size()));
     solver_->setup(problem);
     solver_->solve(solution, observer);
     const auto view = read_view(solution);
@@ -112,12 +115,14 @@ void add_pile(CLI::App& command, Context& context) {
     return pile->add_option(name, field, help)->capture_default_str();
   };
   number("--spheres", o.spheres, "Number of spheres")->check(CLI::PositiveNumber);
-  number("--contacts", o.contacts, "Number of contacts, nearest pairs first (0: within 0.666 mean radii)")
+  number("--contacts", o.contacts,
+         "Number of contacts, nearest pairs first (0: within 0.666 mean radii)")
       ->check(CLI::NonNegativeNumber);
   number("--seed", o.seed, "Seed of radii and jitter");
   pile->add_option("-o,--output", a->output, "Problem file to write")->required();
   number("--name", a->name, "Name of the instance");
-  number("--column", o.column, "Spheres along a side of the column at the start (0: cbrt(spheres/4))")
+  number("--column", o.column,
+         "Spheres along a side of the column at the start (0: cbrt(spheres/4))")
       ->check(CLI::NonNegativeNumber);
   number("--drop", o.drop, "Height of the column above the ground at the start, m")
       ->check(CLI::NonNegativeNumber);

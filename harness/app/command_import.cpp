@@ -27,18 +27,23 @@ void add_import(CLI::App& app, Context& context) {
   kleinert->add_option("file", a->input, "The .vtu file")->required();
   kleinert->add_option("-o,--output", a->output, "Problem file to write")->required();
   kleinert->add_option("--name", a->name, "Name of the instance (default: the file's)");
-  kleinert->add_option("--contacts", a->contacts,
-                       "Number of contacts, nearest candidates first (default: the papers' for 2048, "
-                       "5040 and 10192 particles, else all pairs within 0.666 mean radii)");
-  kleinert->add_option("--mu", a->model.mu, "Friction coefficient")->check(CLI::NonNegativeNumber)
+  kleinert->add_option(
+      "--contacts", a->contacts,
+      "Number of contacts, nearest candidates first (default: the papers' for 2048, "
+      "5040 and 10192 particles, else all pairs within 0.666 mean radii)");
+  kleinert->add_option("--mu", a->model.mu, "Friction coefficient")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  kleinert->add_option("--dt", a->model.dt, "Time step, s")->check(CLI::PositiveNumber)
+  kleinert->add_option("--dt", a->model.dt, "Time step, s")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   kleinert->add_option("--gravity", a->gravity, "Along -z, m/s^2")->capture_default_str();
   kleinert->add_option("--young", a->model.young, "Young's modulus, Pa (0: store no stiffness)")
-      ->check(CLI::NonNegativeNumber)->capture_default_str();
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   kleinert->add_option("--poisson", a->model.poisson, "Poisson's ratio")
-      ->check(CLI::Range(0.0, 0.5))->capture_default_str();
+      ->check(CLI::Range(0.0, 0.5))
+      ->capture_default_str();
   kleinert->add_flag("--force", a->force, "Overwrite the output");
   kleinert->callback([arguments, &context] {
     auto& a = *arguments;

@@ -132,32 +132,34 @@ void add_info(CLI::App& app, Context&) {
       fmt::print("{:<14} {}\n", name, value);
     };
     row("name", host.name);
-    row("form", bodies ? (host.rotates() ? "bodies, rotating" : "bodies, not rotating") : "assembled");
+    row("form",
+        bodies ? (host.rotates() ? "bodies, rotating" : "bodies, not rotating") : "assembled");
     if (bodies) {
       row("bodies", fmt::format("{} ({} degrees of freedom), mass ratio {:.3g}",
                                 grouped(static_cast<long>(host.bodies())),
                                 grouped(static_cast<long>(freedom)), mass_ratio));
     }
-    row("contacts", fmt::format("{} ({} with immovable bodies), {} unknowns",
-                                grouped(static_cast<long>(n)), grouped(ground),
-                                grouped(3 * static_cast<long>(n))));
+    row("contacts",
+        fmt::format("{} ({} with immovable bodies), {} unknowns", grouped(static_cast<long>(n)),
+                    grouped(ground), grouped(3 * static_cast<long>(n))));
     if (bodies) {
-      row("per body", fmt::format("{:.2f} contacts on average, {} at most", per_body.mean,
-                                  per_body.most));
-      row("rank of N", fmt::format("at most {}", grouped(static_cast<long>(
-                                                     std::min(3 * n, freedom)))));
+      row("per body",
+          fmt::format("{:.2f} contacts on average, {} at most", per_body.mean, per_body.most));
+      row("rank of N",
+          fmt::format("at most {}", grouped(static_cast<long>(std::min(3 * n, freedom)))));
     }
     row("friction", n ? fmt::format("mu from {} to {}", *mu_min, *mu_max) : "-");
     row("spectrum", fmt::format("trace(N)/3n = {:.4g} 1/kg, largest eigenvalue about {:.4g} 1/kg "
-                                "(power iteration, {} products)", scale, largest, products));
+                                "(power iteration, {} products)",
+                                scale, largest, products));
     row("r", fmt::format("rms {:.4g} m/s, dt = {} s", q, host.dt));
     row("hash", host.content_hash());
     row("reference", host.reference ? host.reference->method : "none");
     if (host.reference && host.reference->measures.count("residual")) {
       row("", fmt::format("residual {:.2e}", host.reference->measures.at("residual")));
     }
-    row("source", fmt::format("{}: {} ({})", host.source.kind, host.source.description,
-                              host.source.licence));
+    row("source",
+        fmt::format("{}: {} ({})", host.source.kind, host.source.description, host.source.licence));
     row("made by", host.source.generator);
   });
 }

@@ -22,7 +22,8 @@ void list_solvers(bool as_json) {
     json options = json::array();
     if (!as_json) {
       fmt::print("{}  {}\n    law {}, forms {}{}\n", entry.id, entry.summary, entry.law,
-                 fmt::join(entry.forms, " and "), entry.warm_start ? ", uses an initial guess" : "");
+                 fmt::join(entry.forms, " and "),
+                 entry.warm_start ? ", uses an initial guess" : "");
     }
     for (const auto& option : solver->options().entries()) {
       if (!as_json) {
@@ -62,13 +63,15 @@ void list_pairs(const std::vector<std::pair<std::string, std::string>>& rows, bo
 }  // namespace
 
 void add_list(CLI::App& app, Context&) {
-  auto* command = app.add_subcommand("list", "Show the solvers, problems, scenes or studies there are");
+  auto* command =
+      app.add_subcommand("list", "Show the solvers, problems, scenes or studies there are");
   struct Arguments {
     std::string what;
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("what", arguments->what, "solvers, preconditioners, problems, scenes or studies")
+  command
+      ->add_option("what", arguments->what, "solvers, preconditioners, problems, scenes or studies")
       ->required()
       ->check(CLI::IsMember({"solvers", "preconditioners", "problems", "scenes", "studies"}));
   command->add_flag("--json", arguments->json, "JSON instead of text");

@@ -16,13 +16,18 @@ void add_run(CLI::App& app, Context& context) {
   };
   auto arguments = std::make_shared<Arguments>();
   auto& options = arguments->options;
-  command->add_option("study", arguments->study, "Study file (YAML) or name of `ccpbench list studies`")
+  command
+      ->add_option("study", arguments->study,
+                   "Study file (YAML) or name of `ccpbench list studies`")
       ->required();
   command->add_option("-o,--output", options.output, "Folder for results (default results/NAME)");
-  auto* resume = command->add_flag("--resume", options.resume,
-                                   "Keep finished runs made with the same settings, build and machine");
+  auto* resume =
+      command->add_flag("--resume", options.resume,
+                        "Keep finished runs made with the same settings, build and machine");
   command->add_flag("--force", options.force, "Redo all runs")->excludes(resume);
-  command->add_flag("--retry-failed", options.retry_failed, "With --resume: redo crashed and killed runs")
+  command
+      ->add_flag("--retry-failed", options.retry_failed,
+                 "With --resume: redo crashed and killed runs")
       ->needs(resume);
   command->add_flag("--dry-run", options.dry_run, "Only say what would run, and why");
   command->add_flag("--quiet", options.quiet, "Print only what went wrong");

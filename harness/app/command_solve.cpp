@@ -85,30 +85,33 @@ void print_table(const RunResult& result, const Arguments& arguments) {
   const auto row = [](const char* name, const std::string& value) {
     fmt::print("{:<10} {}\n", name, value);
   };
-  row("problem", fmt::format("{}: {} contacts, {} bodies", result.instance, grouped(result.contacts),
-                             grouped(result.bodies)));
+  row("problem", fmt::format("{}: {} contacts, {} bodies", result.instance,
+                             grouped(result.contacts), grouped(result.bodies)));
   row("solver", fmt::format("{} ({}, {} thread{})", result.solver, result.provenance.backend,
                             result.provenance.threads, result.provenance.threads == 1 ? "" : "s"));
-  row("status", result.status +
-                    (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
-  row("stop", fmt::format("{}: {}", arguments.stop, result.stop_reached ? "reached" : "NOT reached"));
+  row("status",
+      result.status + (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
+  row("stop",
+      fmt::format("{}: {}", arguments.stop, result.stop_reached ? "reached" : "NOT reached"));
   row("time", fmt::format("{} solving, {} setup, {} problem to device", duration(result.time),
                           duration(result.setup_time), duration(result.problem_time)));
   if (result.bare_time > 0) {
-    row("bare run", fmt::format("{} ({:+.1f} % against the observed one), gamma differs by {:.1e}",
-                                duration(result.bare_time),
-                                100 * (result.bare_time / result.time - 1), result.bare_difference));
+    row("bare run",
+        fmt::format("{} ({:+.1f} % against the observed one), gamma differs by {:.1e}",
+                    duration(result.bare_time), 100 * (result.bare_time / result.time - 1),
+                    result.bare_difference));
   }
   const Counters& counters = result.info.counters;
-  row("work", fmt::format("{} outer iterations, {} Krylov, {} products with N", grouped(counters.outer),
-                          grouped(counters.krylov), grouped(counters.operator_applies)));
+  row("work",
+      fmt::format("{} outer iterations, {} Krylov, {} products with N", grouped(counters.outer),
+                  grouped(counters.krylov), grouped(counters.operator_applies)));
   row("memory", fmt::format("{:.0f} bytes per contact", result.memory_per_contact));
-  row("claim", fmt::format("{} by the solver's own measure, {}", scientific(result.info.own_residual),
-                           result.info.own_residual_name));
+  row("claim", fmt::format("{} by the solver's own measure, {}",
+                           scientific(result.info.own_residual), result.info.own_residual_name));
   fmt::print("\n{:<20} {:>10} {:>10}\n", "referee", "final", "best");
-  for (const Measure m : {Measure::residual, Measure::dual, Measure::primal, Measure::complementarity,
-                          Measure::error, Measure::cost, Measure::feas, Measure::natural_map,
-                          Measure::velocity}) {
+  for (const Measure m :
+       {Measure::residual, Measure::dual, Measure::primal, Measure::complementarity, Measure::error,
+        Measure::cost, Measure::feas, Measure::natural_map, Measure::velocity}) {
     if (m == Measure::velocity && std::isnan(result.final_measures[m])) continue;
     fmt::print("{:<20} {:>10} {:>10}\n", name_of(m), scientific(result.final_measures[m]),
                scientific(result.best[m]));
@@ -117,8 +120,9 @@ void print_table(const RunResult& result, const Arguments& arguments) {
   fmt::print("\n{:<20} {:>10} {:>10} {:>10}\n", "target", "time", "outer", "Krylov");
   for (const TargetRecord& record : result.targets) {
     if (record.reached) {
-      fmt::print("{:<20} {:>10} {:>10} {:>10}\n", record.target.text(), duration(record.reached->time),
-                 grouped(record.reached->counters.outer), grouped(record.reached->counters.krylov));
+      fmt::print("{:<20} {:>10} {:>10} {:>10}\n", record.target.text(),
+                 duration(record.reached->time), grouped(record.reached->counters.outer),
+                 grouped(record.reached->counters.krylov));
     } else {
       fmt::print("{:<20} {:>10}\n", record.target.text(), "-");
     }
@@ -186,17 +190,20 @@ void add_solve(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
   command->add_option("problem", a->problem, "Problem file or catalogue name")->required();
-  command->add_option("-s,--solver", a->solver,
-                      "ID[option=value,...], see `ccpbench list solvers`")->required();
+  command->add_option("-s,--solver", a->solver, "ID[option=value,...], see `ccpbench list solvers`")
+      ->required();
   command->add_option("--stop", a->stop, "End when the referee measures MEASURE=VALUE")
       ->capture_default_str();
-  command->add_option("--targets", a->targets, "Record when each MEASURE=VALUE,... is first reached");
+  command->add_option("--targets", a->targets,
+                      "Record when each MEASURE=VALUE,... is first reached");
   command->add_option("--time-limit", a->time_limit, "Seconds of solving")
-      ->check(CLI::PositiveNumber)->capture_default_str();
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_option("--max-outer", a->max_outer, "Limit of outer iterations")
       ->check(CLI::PositiveNumber);
   command->add_option("--threads", a->threads, "Threads of the OpenMP back end")
-      ->check(CLI::PositiveNumber)->capture_default_str();
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_option("-o,--output", a->output, "Result file to write");
   command->add_flag("--keep-gamma", a->keep_gamma, "Store the impulses in the result file");
   command->add_flag("--bare", a->bare, "Solve again unobserved and report the difference");

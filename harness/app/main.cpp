@@ -33,7 +33,8 @@ int main(int argc, char** argv) {
 
   CLI::App app{"Benchmark suite for cone complementarity problems of nonsmooth contact dynamics"};
   app.name("ccpbench");
-  app.set_version_flag("--version", version_text(), "Print version, commit, compiler and libraries");
+  app.set_version_flag("--version", version_text(),
+                       "Print version, commit, compiler and libraries");
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 bad input, 2 usage, 3 target not reached, 4 a run crashed.\n"

@@ -1,5 +1,5 @@
-// Speed of the kernels every solver rests on, beside the bytes each must move. One argument picks the
-// problem: the environment variable CCPBENCH_MICRO_PROBLEM (file or catalogue name; default
+// Speed of the kernels every solver rests on, beside the bytes each must move. One argument picks
+// the problem: the environment variable CCPBENCH_MICRO_PROBLEM (file or catalogue name; default
 // test-problem-3, 43,409 contacts).
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -37,8 +37,8 @@ const Problem& device() {
 /// Reports time and bytes per contact: `bytes` is what one item must move at least.
 void report(benchmark::State& state, double items, double bytes) {
   const double contacts = items * static_cast<double>(host().contacts());
-  state.counters["s/contact"] = benchmark::Counter(
-      contacts, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["s/contact"] =
+      benchmark::Counter(contacts, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   state.counters["bytes/contact"] = bytes;
   state.counters["B/s"] = benchmark::Counter(contacts * bytes, benchmark::Counter::kIsRate,
                                              benchmark::Counter::kIs1000);
@@ -87,7 +87,8 @@ BENCHMARK(pgj_iteration)->Unit(benchmark::kMillisecond);
 // The whole Krylov iteration of ipm: A x, preconditioner and Belos' vector work, taken as the time
 // Belos spends in the first 20 outer iterations divided by the iterations it makes.
 void ipm_krylov_iteration(benchmark::State& state) {
-  const auto solver = make_solver(SolverSpec::parse("ipm[krylov=cg,preconditioner=block_diagonal]"));
+  const auto solver =
+      make_solver(SolverSpec::parse("ipm[krylov=cg,preconditioner=block_diagonal]"));
   solver->setup(device());
   Vector gamma(device().map(), 1);
   double krylov = 0, seconds = 0;
@@ -126,7 +127,8 @@ int main(int argc, char** argv) {
          ccp::collect_provenance(ccp::backend_threads(), argv[0]).entries()) {
       benchmark::AddCustomContext(name, value);
     }
-    benchmark::AddCustomContext("problem", fmt::format("{}, {} contacts", host().name, host().contacts()));
+    benchmark::AddCustomContext("problem",
+                                fmt::format("{}, {} contacts", host().name, host().contacts()));
     benchmark::RunSpecifiedBenchmarks();
   } catch (const ccp::InputError& fault) {
     fmt::print(stderr, "ccpbench-micro: {}\n", fault.what());

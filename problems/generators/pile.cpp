@@ -123,8 +123,8 @@ std::vector<double> Simulation::guess(const ContactProblem& problem,
       }
     }
   }
-  // Scaled by an exact line search along gamma the objective starts at or below zero: a descent method
-  // that is stopped early then cannot add energy, but for what undoes penetrations.
+  // Scaled by an exact line search along gamma the objective starts at or below zero: a descent
+  // method that is stopped early then cannot add energy, but for what undoes penetrations.
   std::vector<double> velocity(3 * problem.bodies(), 0.0);
   const double curvature = add_impulses(problem, gamma, velocity);
   double slope = 0;
@@ -174,7 +174,8 @@ void check(const PileOptions& o) {
     if (!good) throw InputError("generate pile", place, expected, fmt::format("{}", found));
   };
   require(o.radius_min > 0, "radius_min", "> 0", o.radius_min);
-  require(o.radius_max >= o.radius_min, "radius_max", fmt::format(">= {}", o.radius_min), o.radius_max);
+  require(o.radius_max >= o.radius_min, "radius_max", fmt::format(">= {}", o.radius_min),
+          o.radius_max);
   require(o.density > 0, "density", "> 0", o.density);
   require(o.model.dt > 0, "dt", "> 0", o.model.dt);
   require(o.flow_dt > 0, "flow_dt", "> 0", o.flow_dt);
@@ -206,8 +207,10 @@ ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
     }
     if (now.settling && now.max_speed < options.rest_speed) break;
     if (now.step >= options.max_steps) {
-      throw InputError(fmt::format("generate pile: not at rest after {} steps: fastest sphere {:.3g} m/s, "
-                                   "asked for {:g}", now.step, now.max_speed, options.rest_speed));
+      throw InputError(
+          fmt::format("generate pile: not at rest after {} steps: fastest sphere {:.3g} m/s, "
+                      "asked for {:g}",
+                      now.step, now.max_speed, options.rest_speed));
     }
   }
 

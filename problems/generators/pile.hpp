@@ -14,8 +14,8 @@ struct StepAccuracy {
   int max_iterations = 100;  ///< outer iterations
 };
 
-/// Solves the contact problem of one time step. A generator gets it injected: problems/ knows no solver.
-/// Must be deterministic, or the generator is not.
+/// Solves the contact problem of one time step. A generator gets it injected: problems/ knows no
+/// solver. Must be deterministic, or the generator is not.
 class StepSolver {
  public:
   virtual ~StepSolver() = default;
@@ -24,34 +24,34 @@ class StepSolver {
                      std::vector<double>& gamma) = 0;
 };
 
-/// A pile of non-rotating spheres: a jittered square column dropped on the ground, which collapses and
-/// settles until no sphere is faster than `rest_speed`; then frozen with zero velocities.
+/// A pile of non-rotating spheres: a jittered square column dropped on the ground, which collapses
+/// and settles until no sphere is faster than `rest_speed`; then frozen with zero velocities.
 /// Defaults describe Test Problems 1-3 of seeds 000 and 001.
 struct PileOptions {
   std::size_t spheres = 2048;
-  std::size_t contacts = 8378;     ///< the pairs of smallest gap; 0 = all within 0.666 mean radii
+  std::size_t contacts = 8378;  ///< the pairs of smallest gap; 0 = all within 0.666 mean radii
   std::uint64_t seed = 1;
-  int column = 0;                  ///< spheres along one side of the column; 0 = cbrt(spheres / 4)
-  double drop = 0.1;               ///< m, lowest layer above the ground at the start
+  int column = 0;     ///< spheres along one side of the column; 0 = cbrt(spheres / 4)
+  double drop = 0.1;  ///< m, lowest layer above the ground at the start
   double radius_min = 0.008, radius_max = 0.016;  ///< m, uniformly distributed between
-  double density = 1650;           ///< kg/m^3
-  SphereModel model;               ///< mu, dt, gravity and stiffness of the frozen problem
-  double flow_dt = 0.01;           ///< s, step while the column collapses
-  double flow_time = 1.6;          ///< s
+  double density = 1650;                          ///< kg/m^3
+  SphereModel model;       ///< mu, dt, gravity and stiffness of the frozen problem
+  double flow_dt = 0.01;   ///< s, step while the column collapses
+  double flow_time = 1.6;  ///< s
   StepAccuracy flow{1e-2, 100};
   StepAccuracy settle{5e-4, 300};
-  double rest_speed = 1e-3;        ///< m/s
+  double rest_speed = 1e-3;  ///< m/s
   int max_steps = 3000;
   /// m, x and y are recorded on this grid, 0 = as they are. Recorded digits are what makes a frozen
-  /// pile hard: they leave gaps of contacts at rest that do not agree with each other, as the printed
-  /// states of the papers have them. See problems/README.md.
+  /// pile hard: they leave gaps of contacts at rest that do not agree with each other, as the
+  /// printed states of the papers have them. See problems/README.md.
   double position_grid = 4e-5;
 };
 
 /// What happened on the way, for progress displays.
 struct PileProgress {
   int step = 0;
-  double time = 0;       ///< s, simulated
+  double time = 0;  ///< s, simulated
   std::size_t contacts = 0;
   double max_speed = 0;  ///< m/s
   bool settling = false;

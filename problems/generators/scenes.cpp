@@ -14,7 +14,9 @@ namespace {
 
 using Vec3 = std::array<double, 3>;
 
-double dot(const Vec3& x, const Vec3& y) { return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]; }
+double dot(const Vec3& x, const Vec3& y) {
+  return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+}
 
 /// Collects bodies and contacts; r follows from velocities, gravity and gaps as in seed 001 eq. 10.
 class SceneBuilder {
@@ -98,8 +100,10 @@ ContactProblem resting_block() {
   return scene.finish();
 }
 
-//      [2 kg] -> 1 m/s      N = I/2, r = (-0.1, 1, 0); gamma is the projection of -2 r onto the cone.
-//   -------------------     The convex law lifts a sliding block: u = (0.38, 0.76, 0), u_n = mu |u_t|.
+//      [2 kg] -> 1 m/s      N = I/2, r = (-0.1, 1, 0); gamma is the projection of -2 r onto the
+//      cone.
+//   -------------------     The convex law lifts a sliding block: u = (0.38, 0.76, 0), u_n = mu
+//   |u_t|.
 ContactProblem sliding_block() {
   SceneBuilder scene;
   scene.contact(ground, scene.body(2, {1, 0, 0}), 0.5, up, {0.96, -0.48, 0}, 0, {}, along);
@@ -241,14 +245,29 @@ const std::vector<Scene>& scenes() {
       {"resting-block", "a block at rest on the ground", resting_block},
       {"sliding-block", "a block sliding at 1 m/s, mu = 0.5", sliding_block},
       {"slope-at-friction-angle", "a block that just holds on a slope, mu = tan = 0.75",
-       [] { return slope(0.75, {0.16, -0.12, 0}); }},
+       [] {
+         return slope(0.75, {0.16, -0.12, 0});
+       }},
       {"slope-beyond-friction-angle", "a block that slips on a slope, mu = 0.5 < tan",
-       [] { return slope(0.5, {0.176, -0.088, 0}); }},
-      {"frictionless-slope", "a block on a slope, mu = 0", [] { return slope(0, {0.16, 0, 0}); }},
-      {"stack", "three blocks of 1, 2 and 4 kg", [] { return stack({1, 2, 4}, {0.4, 0.4, 0.4}); }},
-      {"mass-ratio-stack", "1000 kg on 1 kg", [] { return stack({1, 1000}, {0.4, 0.4}); }},
+       [] {
+         return slope(0.5, {0.176, -0.088, 0});
+       }},
+      {"frictionless-slope", "a block on a slope, mu = 0",
+       [] {
+         return slope(0, {0.16, 0, 0});
+       }},
+      {"stack", "three blocks of 1, 2 and 4 kg",
+       [] {
+         return stack({1, 2, 4}, {0.4, 0.4, 0.4});
+       }},
+      {"mass-ratio-stack", "1000 kg on 1 kg",
+       [] {
+         return stack({1, 1000}, {0.4, 0.4});
+       }},
       {"mixed-friction-stack", "three blocks, mu = 0.6, 0 and 0.1",
-       [] { return stack({1, 1, 1}, {0.6, 0, 0.1}); }},
+       [] {
+         return stack({1, 1, 1}, {0.6, 0, 0.1});
+       }},
       {"hyperstatic-table", "a rotating body on four legs", hyperstatic_table},
       {"duplicate-contacts", "one contact given twice", duplicate_contacts},
       {"zero-contacts", "a free body", zero_contacts},
@@ -258,7 +277,9 @@ const std::vector<Scene>& scenes() {
        [] { return v_groove(0); }},
       {"v-groove", "a sphere between two rough walls at 45 degrees", [] { return v_groove(0.5); }},
       {"assembled-stack", "the stack with N assembled",
-       [] { return assembled(stack({1, 2, 4}, {0.4, 0.4, 0.4})); }},
+       [] {
+         return assembled(stack({1, 2, 4}, {0.4, 0.4, 0.4}));
+       }},
   };
   return table;
 }

@@ -5,7 +5,8 @@
 namespace ccp {
 
 /// Three numbers of one contact: an impulse or a velocity. In contact axes they are (n, t1, t2), in
-/// world axes (x, y, z); the functions below take the unit normal in the same axes and so serve both.
+/// world axes (x, y, z); the functions below take the unit normal in the same axes and so serve
+/// both.
 struct Vec3 {
   double x = 0, y = 0, z = 0;
 };
@@ -22,7 +23,9 @@ KOKKOS_INLINE_FUNCTION Vec3 operator*(double s, const Vec3& a) {
 KOKKOS_INLINE_FUNCTION double dot(const Vec3& a, const Vec3& b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
-KOKKOS_INLINE_FUNCTION double norm(const Vec3& a) { return sqrt(dot(a, a)); }
+KOKKOS_INLINE_FUNCTION double norm(const Vec3& a) {
+  return sqrt(dot(a, a));
+}
 
 /// Triple i of a flat vector view (3 entries per contact).
 template <class View>
@@ -63,7 +66,8 @@ KOKKOS_INLINE_FUNCTION Vec3 stretch(double normal_factor, double tangential_fact
 // ---- friction cone K_mu = {mu n >= |t|} and its dual K_mu* = {n >= mu |t|} ---------------------
 
 /// Euclidean projection onto K_mu; with mu = 0 onto the half-line n >= 0, t = 0.
-KOKKOS_INLINE_FUNCTION Vec3 project_friction_cone(const Vec3& value, const Vec3& normal, double mu) {
+KOKKOS_INLINE_FUNCTION Vec3 project_friction_cone(const Vec3& value, const Vec3& normal,
+                                                  double mu) {
   const Split s = split(value, normal);
   const double n = (s.n + mu * s.size) / (1 + mu * mu);
   if (n <= 0) return {0, 0, 0};          // inside the polar cone -K_mu*
@@ -87,10 +91,11 @@ KOKKOS_INLINE_FUNCTION double distance_to_dual_cone(double n, double t, double m
   return (mu * t - n) / sqrt(1 + mu * mu);
 }
 
-// ---- Jordan algebra R x R^2 with cone of squares C = {n >= |t|} (seed 001 Sect. 3) ---------------
+// ---- Jordan algebra R x R^2 with cone of squares C = {n >= |t|} (seed 001 Sect. 3)
+// ---------------
 //
-// Normalised as there: x o y = (x.y, n_x t_y + n_y t_x) / sqrt 2, unit e = sqrt 2 along the normal, so
-// that det x = (n^2 - |t|^2) / 2 and tr(x o y) = x.y.
+// Normalised as there: x o y = (x.y, n_x t_y + n_y t_x) / sqrt 2, unit e = sqrt 2 along the normal,
+// so that det x = (n^2 - |t|^2) / 2 and tr(x o y) = x.y.
 
 namespace jordan {
 
@@ -110,7 +115,9 @@ KOKKOS_INLINE_FUNCTION void spectral_values(const Vec3& value, const Vec3& norma
 }
 
 /// det as a product: n^2 - |t|^2 would cancel near the boundary of the cone.
-KOKKOS_INLINE_FUNCTION double det(const Split& s) { return 0.5 * (s.n - s.size) * (s.n + s.size); }
+KOKKOS_INLINE_FUNCTION double det(const Split& s) {
+  return 0.5 * (s.n - s.size) * (s.n + s.size);
+}
 KOKKOS_INLINE_FUNCTION double det(const Vec3& value, const Vec3& normal) {
   return det(split(value, normal));
 }
@@ -144,7 +151,8 @@ struct ScalingPoint {
 };
 
 /// The point w with P(w) x = y for x, y in int C (seed 001 Lemma 3):
-///     w = (y + lambda J x) / sqrt(x.y + 2 sqrt(det x det y)),  det w = lambda = sqrt(det y / det x).
+///     w = (y + lambda J x) / sqrt(x.y + 2 sqrt(det x det y)),  det w = lambda = sqrt(det y / det
+///     x).
 KOKKOS_INLINE_FUNCTION ScalingPoint nt_scaling(const Vec3& x, const Vec3& y, const Vec3& normal) {
   const double det_x = det(x, normal), det_y = det(y, normal);
   const double lambda = sqrt(det_y / det_x);

@@ -18,7 +18,8 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem) {
     row_offset_ = upload<DeviceArray<std::int64_t*>>("ccp::Delassus::row_offset", a.row_offsets,
                                                      a.row_offsets.size());
     column_ = upload<DeviceArray<int*>>("ccp::Delassus::column", a.columns, a.columns.size());
-    block_ = upload<DeviceArray<double* [3][3]>>("ccp::Delassus::block", a.blocks, a.columns.size());
+    block_ =
+        upload<DeviceArray<double* [3][3]>>("ccp::Delassus::block", a.blocks, a.columns.size());
     next_ = VectorView("ccp::Delassus::next", 3 * n);
     return;
   }
@@ -75,12 +76,14 @@ void DelassusOperator::apply(const Vector& x, Vector& y, Teuchos::ETransp, doubl
   const auto in = read_view(x);
   if (beta == 0) {
     const auto out = overwrite_view(y);
-    apply_fused(in, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(out, c, alpha * d); });
+    apply_fused(
+        in, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(out, c, alpha * d); });
   } else {
     const auto out = read_write_view(y);
-    apply_fused(in, KOKKOS_LAMBDA(const int c, const Vec3& d) {
-      store3(out, c, alpha * d + beta * load3(out, c));
-    });
+    apply_fused(
+        in, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+          store3(out, c, alpha * d + beta * load3(out, c));
+        });
   }
 }
 
@@ -120,8 +123,8 @@ void DelassusOperator::accumulate_bodies(const ConstVectorView& p) const {
         }
         for (int k = 0; k < 3; ++k) {
           v(i, k) = inverse_mass(i) * s[k];
-          v(i, 3 + k) = inverse_inertia(i, k, 0) * torque[0] + inverse_inertia(i, k, 1) * torque[1] +
-                        inverse_inertia(i, k, 2) * torque[2];
+          v(i, 3 + k) = inverse_inertia(i, k, 0) * torque[0] +
+                        inverse_inertia(i, k, 1) * torque[1] + inverse_inertia(i, k, 2) * torque[2];
         }
       });
 }
@@ -162,7 +165,8 @@ DeviceArray<double* [3][3]> DelassusOperator::diagonal_blocks() const {
             for (int j = 0; j < 3; ++j) {
               double sum = 0;
               for (int p = 0; p < 3; ++p) {
-                for (int q = 0; q < 3; ++q) sum += lever[i][p] * inverse_inertia(k, p, q) * lever[j][q];
+                for (int q = 0; q < 3; ++q)
+                  sum += lever[i][p] * inverse_inertia(k, p, q) * lever[j][q];
               }
               diagonal(c, i, j) += sum;
             }

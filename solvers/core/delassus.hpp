@@ -6,15 +6,15 @@
 
 namespace ccp {
 
-/// The Delassus operator N = D^T M^-1 D [1/kg] on the device, in world axes, without ever forming it
-/// for problems in bodies form; a block-CSR product for assembled ones.
+/// The Delassus operator N = D^T M^-1 D [1/kg] on the device, in world axes, without ever forming
+/// it for problems in bodies form; a block-CSR product for assembled ones.
 ///
-/// World axes: with p_c = F_c^T gamma_c for every contact, N reads  d_c = (F^T N F p)_c, the relative
-/// velocity of the two bodies that the impulses p cause. The frames F_c drop out; what is left of them
-/// is the unit normal, which the friction cone needs. A product then moves about 100 bytes per contact
-/// instead of 208 with the frames. Solvers work in these axes and go back to contact axes (n, t1, t2)
-/// only when somebody looks (Problem::to_contact_axes). An assembled N has no frames: there "world" is
-/// contact axes, and every normal is (1, 0, 0).
+/// World axes: with p_c = F_c^T gamma_c for every contact, N reads  d_c = (F^T N F p)_c, the
+/// relative velocity of the two bodies that the impulses p cause. The frames F_c drop out; what is
+/// left of them is the unit normal, which the friction cone needs. A product then moves about 100
+/// bytes per contact instead of 208 with the frames. Solvers work in these axes and go back to
+/// contact axes (n, t1, t2) only when somebody looks (Problem::to_contact_axes). An assembled N has
+/// no frames: there "world" is contact axes, and every normal is (1, 0, 0).
 ///
 /// Matrix-free, d = N p takes two passes, each a parallel loop without atomics, so that the result
 /// does not depend on the number of threads:
@@ -43,8 +43,8 @@ class DelassusOperator : public Operator {
   /// The 3x3 diagonal blocks of N in world axes. @return [n][3][3] 1/kg
   DeviceArray<double* [3][3]> diagonal_blocks() const;
 
-  /// Calls sink(c, (N p)_c) for every contact. Whatever is done with the product needs no pass of its
-  /// own then. Both a Tpetra vector's view and any other flat view of 3n entries will do for p.
+  /// Calls sink(c, (N p)_c) for every contact. Whatever is done with the product needs no pass of
+  /// its own then. Both a Tpetra vector's view and any other flat view of 3n entries will do for p.
   template <class Sink>
   void apply_fused(const ConstVectorView& p, const Sink& sink) const {
     if (assembled_) {
@@ -153,16 +153,14 @@ template <class Update>
 void DelassusOperator::advance(const VectorView& p, const Update& update) const {
   if (!assembled_) {
     accumulate_bodies(p);
-    contact_velocities(KOKKOS_LAMBDA(const int c, const Vec3& d) {
-      store3(p, c, update(c, load3(p, c), d));
-    });
+    contact_velocities(
+        KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(p, c, update(c, load3(p, c), d)); });
     return;
   }
   // Other rows still read the old impulses, so the new ones go to a second array.
   const auto next = next_;
-  multiply_blocks(p, KOKKOS_LAMBDA(const int c, const Vec3& d) {
-    store3(next, c, update(c, load3(p, c), d));
-  });
+  multiply_blocks(
+      p, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(next, c, update(c, load3(p, c), d)); });
   Kokkos::deep_copy(ExecSpace(), p, next);
 }
 

@@ -8,12 +8,12 @@ namespace ccp {
 
 /// Work done so far, counted by the solver.
 struct Counters {
-  long outer = 0;                  ///< iterations of the method (each solver's README says what one is)
-  long krylov = 0;                 ///< iterations of inner linear solvers
-  long operator_applies = 0;       ///< products with N or with a matrix that contains it
+  long outer = 0;             ///< iterations of the method (each solver's README says what one is)
+  long krylov = 0;            ///< iterations of inner linear solvers
+  long operator_applies = 0;  ///< products with N or with a matrix that contains it
   long preconditioner_applies = 0;
   long factorizations = 0;
-  long projections = 0;            ///< onto all n cones
+  long projections = 0;  ///< onto all n cones
 };
 
 /// What a solver says of itself after an outer iteration.
@@ -22,8 +22,8 @@ struct Progress {
   double own_residual = 0;  ///< the solver's own measure of convergence; NaN = none at this moment
 };
 
-/// Watches a solve from outside. Solvers call `observe` after every outer iteration (and once for the
-/// initial guess) and know nothing else of whoever measures them.
+/// Watches a solve from outside. Solvers call `observe` after every outer iteration (and once for
+/// the initial guess) and know nothing else of whoever measures them.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -36,8 +36,8 @@ class Observer {
   virtual bool observe(const Progress& progress,
                        const std::function<void(Vector&)>& write_gamma) = 0;
 
-  /// True once the limits are passed: for loops inside an outer iteration, which should then give up
-  /// with what they have. Cheap; never looks at the iterate.
+  /// True once the limits are passed: for loops inside an outer iteration, which should then give
+  /// up with what they have. Cheap; never looks at the iterate.
   virtual bool out_of_time() { return false; }
 };
 

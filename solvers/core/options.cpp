@@ -34,7 +34,9 @@ bool valid_name(const std::string& text) {
 
 }  // namespace
 
-std::string number_text(double value) { return fmt::format("{}", value); }
+std::string number_text(double value) {
+  return fmt::format("{}", value);
+}
 
 bool parse_number(const std::string& text, double& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -64,7 +66,8 @@ OptionList& OptionList::integer(const std::string& name, int& field, Range range
                         int value = 0;
                         const char* last = text.data() + text.size();
                         const auto [end, error] = std::from_chars(text.data(), last, value);
-                        if (error != std::errc() || end != last || !inside(range, value)) return false;
+                        if (error != std::errc() || end != last || !inside(range, value))
+                          return false;
                         *target = value;
                         return true;
                       }});

@@ -6,8 +6,8 @@
 namespace ccp {
 
 /// A problem as solvers see it: its data on the device, made once and shared by all who work on it.
-/// Impulses and velocities are in world axes here (see DelassusOperator); the frames are kept for the
-/// way back to contact axes. The ContactProblem must outlive it.
+/// Impulses and velocities are in world axes here (see DelassusOperator); the frames are kept for
+/// the way back to contact axes. The ContactProblem must outlive it.
 class Problem {
  public:
   explicit Problem(const ContactProblem& host);
@@ -26,7 +26,9 @@ class Problem {
   /// Contact frames, [n][3][3] rows n, t1, t2 in world axes; empty in assembled form.
   DeviceArray<const double* [3][3]> frame() const { return frame_; }
   /// Friction coefficients, n values.
-  DeviceArray<const double*> mu() const { return mu_; }
+  DeviceArray<const double*> mu() const {
+    return mu_;
+  }
 
   /// World axes from contact axes and back, 3n values each; the two views may be the same.
   void to_world_axes(const ConstVectorView& contact, const VectorView& world) const;

@@ -18,9 +18,16 @@ std::unique_ptr<Solver> make() {
 
 const std::vector<SolverEntry>& solver_entries() {
   static const std::vector<SolverEntry> table = {
-      {"pgj", "convex", {"bodies", "assembled"}, true,
-       "projected Gauss-Jacobi (Tasora and Anitescu)", make<PgjSolver>},
-      {"ipm", "convex", {"bodies", "assembled"}, false,
+      {"pgj",
+       "convex",
+       {"bodies", "assembled"},
+       true,
+       "projected Gauss-Jacobi (Tasora and Anitescu)",
+       make<PgjSolver>},
+      {"ipm",
+       "convex",
+       {"bodies", "assembled"},
+       false,
        "interior-point method with inexact Krylov directions (Kleinert, Simeon and Obermayr)",
        make<IpmSolver>},
   };

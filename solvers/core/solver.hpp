@@ -36,7 +36,8 @@ struct Info {
 
 /// A method for   K_mu ∋ gamma ⊥ u = N gamma + r ∈ K_mu*.
 ///
-/// Life of one: construct, `options().set(...)`, `setup` once per problem, `solve` any number of times.
+/// Life of one: construct, `options().set(...)`, `setup` once per problem, `solve` any number of
+/// times.
 class Solver {
  public:
   virtual ~Solver() = default;

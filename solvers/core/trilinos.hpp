@@ -49,7 +49,9 @@ inline Kokkos::RangePolicy<ExecSpace> range(std::size_t size) {
 }
 
 /// Waits until all work given to the device is done; before any clock is read.
-inline void fence() { ExecSpace().fence(); }
+inline void fence() {
+  ExecSpace().fence();
+}
 
 /// Starts Kokkos for the life of this object. @param threads 0 = whatever the environment says
 class KokkosSession {
@@ -66,14 +68,20 @@ class KokkosSession {
 #endif
     Kokkos::initialize(settings);
   }
-  ~KokkosSession() { Kokkos::finalize(); }
+  ~KokkosSession() {
+    Kokkos::finalize();
+  }
   KokkosSession(const KokkosSession&) = delete;
   KokkosSession& operator=(const KokkosSession&) = delete;
 };
 
 /// What runs the kernels, for reports: "Serial", "OpenMP", "Cuda".
-inline std::string backend_name() { return ExecSpace::name(); }
-inline int backend_threads() { return ExecSpace().concurrency(); }
+inline std::string backend_name() {
+  return ExecSpace::name();
+}
+inline int backend_threads() {
+  return ExecSpace().concurrency();
+}
 std::string trilinos_version();
 
 }  // namespace ccp

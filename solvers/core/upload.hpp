@@ -18,7 +18,8 @@ Array upload(const std::string& label, const std::vector<T>& data, std::size_t r
     for (std::size_t i = 0; i < rows; ++i) host(i) = static_cast<Value>(data[next++]);
   } else if constexpr (Array::rank == 2) {
     for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t j = 0; j < device.extent(1); ++j) host(i, j) = static_cast<Value>(data[next++]);
+      for (std::size_t j = 0; j < device.extent(1); ++j)
+        host(i, j) = static_cast<Value>(data[next++]);
     }
   } else {
     for (std::size_t i = 0; i < rows; ++i) {

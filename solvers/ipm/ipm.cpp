@@ -38,9 +38,10 @@ struct Cones {
 
 /// How close a pair (x, y) is to the solution and to the central path.
 struct Centrality {
-  double dot = 0;   ///< x.y
-  double along = 0; ///< x.d
-  double logs = 0;  ///< sum over contacts of log(4 det x det y), the cone of mu = 0 counted as (x_n y_n)^2
+  double dot = 0;    ///< x.y
+  double along = 0;  ///< x.d
+  double logs =
+      0;  ///< sum over contacts of log(4 det x det y), the cone of mu = 0 counted as (x_n y_n)^2
 };
 
 Centrality centrality(const Cones& cones, const VectorView& x, const VectorView& y,
@@ -55,8 +56,7 @@ Centrality centrality(const Cones& cones, const VectorView& x, const VectorView&
         const double product = dot(xc, yc);
         sum += product;
         along += dot(xc, load3(d, c));
-        logs += mu(c) == 0 ? 2 * log(product)
-                           : log(4 * jordan::det(xc, n) * jordan::det(yc, n));
+        logs += mu(c) == 0 ? 2 * log(product) : log(4 * jordan::det(xc, n) * jordan::det(yc, n));
       },
       Kokkos::Sum<double>(result.dot), Kokkos::Sum<double>(result.along),
       Kokkos::Sum<double>(result.logs));
@@ -147,7 +147,8 @@ double max_abs(const VectorView& z) {
 
 OptionList IpmSolver::options() {
   return OptionList("ipm")
-      .choice("krylov", options_.krylov.method, krylov_methods(), "method for the directions (Belos)")
+      .choice("krylov", options_.krylov.method, krylov_methods(),
+              "method for the directions (Belos)")
       .choice("preconditioner", options_.preconditioner, {"block_diagonal", "none"},
               "3x3 blocks of the diagonal of A, or none")
       .choice("strategy", options_.strategy, {"path_following", "potential_reduction"},
@@ -256,7 +257,7 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
       "ccp::Ipm::initial_alpha", range(n),
       KOKKOS_LAMBDA(const int c, double& total) { total += fabs(dot(load3(x, c), load3(y, c))); },
       sum);
-  double alpha = sum / (2.0 * n);  // eq. 34
+  double alpha = sum / (2.0 * n);   // eq. 34
   if (!(alpha > 0)) alpha = start;  // r + N x happens to vanish: any positive value does
   Kokkos::deep_copy(d, y);
   central_partner(cones, x, alpha, y);

@@ -10,25 +10,27 @@ namespace ccp {
 
 /// Defaults are the values of seed 001 where it gives one.
 struct IpmOptions {
-  KrylovOptions krylov;                       ///< cap of 500 iterations per direction
-  double krylov_tolerance = 1e-3;             ///< on the relative residual; not given in the papers
+  KrylovOptions krylov;            ///< cap of 500 iterations per direction
+  double krylov_tolerance = 1e-3;  ///< on the relative residual; not given in the papers
   std::string preconditioner = "block_diagonal";  ///< or "none"
-  std::string strategy = "path_following";    ///< or "potential_reduction": sets the three betas
-  double beta_cen = 0, beta_1 = 0, beta_bd = 0;   ///< 0: the strategy's value (Sect. 5.2.3)
-  double alpha_cen = 0.1, alpha_1 = 1;        ///< bounds on f_cen that choose between the betas
-  double start = 0.1;                         ///< x_i = (start, 0, 0), N s (Sect. 5.1)
-  double step_fraction = 0.99;                ///< of the largest step inside the cones
-  double min_step = 1e-8;                     ///< a shorter one ends the solve as stagnated
-  int max_outer = 100;                        ///< Sect. 5.2.2
-  std::string regularization = "auto";        ///< elastic (eqs. 32-33), relative, none; auto: the first possible
-  double stiffness_factor = 1;                ///< multiplies the stored contact stiffnesses
-  double relative_regularization = 1e-7;      ///< R = this * trace(N)/3n, for "relative"
-  double tol_infeasibility = 1e-10;           ///< m/s: tol1 of Algorithm 1, on s |d|_inf
-  double tol_cost = 1e-13;                    ///< J: tol2 of Algorithm 1, on |x.(y - s d)| / n
+  std::string strategy = "path_following";       ///< or "potential_reduction": sets the three betas
+  double beta_cen = 0, beta_1 = 0, beta_bd = 0;  ///< 0: the strategy's value (Sect. 5.2.3)
+  double alpha_cen = 0.1, alpha_1 = 1;           ///< bounds on f_cen that choose between the betas
+  double start = 0.1;                            ///< x_i = (start, 0, 0), N s (Sect. 5.1)
+  double step_fraction = 0.99;                   ///< of the largest step inside the cones
+  double min_step = 1e-8;                        ///< a shorter one ends the solve as stagnated
+  int max_outer = 100;                           ///< Sect. 5.2.2
+  std::string regularization =
+      "auto";                   ///< elastic (eqs. 32-33), relative, none; auto: the first possible
+  double stiffness_factor = 1;  ///< multiplies the stored contact stiffnesses
+  double relative_regularization = 1e-7;  ///< R = this * trace(N)/3n, for "relative"
+  double tol_infeasibility = 1e-10;       ///< m/s: tol1 of Algorithm 1, on s |d|_inf
+  double tol_cost = 1e-13;                ///< J: tol2 of Algorithm 1, on |x.(y - s d)| / n
 };
 
 /// Interior-point method of seed 001 (Algorithm 1) in the matrix-free form of seed 000 Sect. 4:
-/// the CCP in self-dual cones  C ∋ x ⊥ y = N' x + r' ∈ C,  made feasible by an artificial variable s,
+/// the CCP in self-dual cones  C ∋ x ⊥ y = N' x + r' ∈ C,  made feasible by an artificial variable
+/// s,
 ///
 ///     y = N' x + r' + s d,   x o y -> alpha e,   alpha = beta (x.y + s) / 2(n + 1) -> 0,
 ///

@@ -69,18 +69,19 @@ void NewtonSystem::apply(const Vector& p, Vector& y, Teuchos::ETransp, double al
   const auto mu = mu_;
   const auto rho = regularization_;
   const auto w = scaling_;
-  delassus_->apply_fused(in, KOKKOS_LAMBDA(const int c, const Vec3& d) {
-    const Vec3 z = load3(in, c), n = row3(normal, c), tw = row3(w, c);
-    const double det = w(c, 3), zn = dot(z, n), m = mu(c);
-    if (m > 0) {
-      // T P(w) T z = Tw (Tw.z) - det w ((1 + mu^2) z_n n - z), and R z.
-      const double along = rho(c, 0) - rho(c, 1) - det * (1 + m * m);
-      store3(out, c, d + (det + rho(c, 1)) * z + (along * zn) * n + dot(tw, z) * tw);
-    } else {
-      const double dn = dot(d, n) + (det + rho(c, 0)) * zn;
-      store3(out, c, z + (dn - zn) * n);
-    }
-  });
+  delassus_->apply_fused(
+      in, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+        const Vec3 z = load3(in, c), n = row3(normal, c), tw = row3(w, c);
+        const double det = w(c, 3), zn = dot(z, n), m = mu(c);
+        if (m > 0) {
+          // T P(w) T z = Tw (Tw.z) - det w ((1 + mu^2) z_n n - z), and R z.
+          const double along = rho(c, 0) - rho(c, 1) - det * (1 + m * m);
+          store3(out, c, d + (det + rho(c, 1)) * z + (along * zn) * n + dot(tw, z) * tw);
+        } else {
+          const double dn = dot(d, n) + (det + rho(c, 0)) * zn;
+          store3(out, c, z + (dn - zn) * n);
+        }
+      });
 }
 
 void NewtonSystem::velocity(const VectorView& x, const VectorView& y) const {
@@ -89,9 +90,10 @@ void NewtonSystem::velocity(const VectorView& x, const VectorView& y) const {
   const auto normal = normal_;
   const auto mu = mu_;
   const auto r = r_;
-  delassus_->apply_fused(scaled_, KOKKOS_LAMBDA(const int c, const Vec3& d) {
-    store3(y, c, unscale(mu(c), d + load3(r, c), row3(normal, c)));
-  });
+  delassus_->apply_fused(
+      scaled_, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+        store3(y, c, unscale(mu(c), d + load3(r, c), row3(normal, c)));
+      });
 }
 
 void NewtonSystem::direction(const VectorView& dgamma, const VectorView& dx,
@@ -99,11 +101,12 @@ void NewtonSystem::direction(const VectorView& dgamma, const VectorView& dx,
   ++applies_;
   const auto normal = normal_;
   const auto mu = mu_;
-  delassus_->apply_fused(dgamma, KOKKOS_LAMBDA(const int c, const Vec3& d) {
-    const Vec3 n = row3(normal, c);
-    store3(dx, c, scale(mu(c), load3(dgamma, c), n));
-    store3(dy, c, unscale(mu(c), d, n));
-  });
+  delassus_->apply_fused(
+      dgamma, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+        const Vec3 n = row3(normal, c);
+        store3(dx, c, scale(mu(c), load3(dgamma, c), n));
+        store3(dy, c, unscale(mu(c), d, n));
+      });
 }
 
 void NewtonSystem::impulse(const VectorView& x, const VectorView& gamma) const {
@@ -119,9 +122,8 @@ void NewtonSystem::scale_rhs(const VectorView& b) const {
   const auto normal = normal_;
   const auto mu = mu_;
   Kokkos::parallel_for(
-      "ccp::NewtonSystem::scale_rhs", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
-        store3(b, c, scale(mu(c), load3(b, c), row3(normal, c)));
-      });
+      "ccp::NewtonSystem::scale_rhs", range(mu.extent(0)),
+      KOKKOS_LAMBDA(const int c) { store3(b, c, scale(mu(c), load3(b, c), row3(normal, c))); });
 }
 
 void NewtonSystem::set_scaling(const VectorView& x, const VectorView& y) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What Belos needs to know of our vectors: a Tpetra::MultiVector whose additions and products of single
-// columns use vector_kernels.hpp. All else is Tpetra's.
+// What Belos needs to know of our vectors: a Tpetra::MultiVector whose additions and products of
+// single columns use vector_kernels.hpp. All else is Tpetra's.
 
 #include <BelosMultiVecTraits.hpp>
 #include <BelosOperatorTraits.hpp>

@@ -24,9 +24,8 @@ void BlockDiagonalInverse::apply(const Vector& x, Vector& y, Teuchos::ETransp, d
   } else {
     const auto out = read_write_view(y);
     Kokkos::parallel_for(
-        "ccp::BlockDiagonalInverse::apply", range(inverse_.extent(0)), KOKKOS_LAMBDA(const int c) {
-          store3(out, c, alpha * product(c) + beta * load3(out, c));
-        });
+        "ccp::BlockDiagonalInverse::apply", range(inverse_.extent(0)),
+        KOKKOS_LAMBDA(const int c) { store3(out, c, alpha * product(c) + beta * load3(out, c)); });
   }
 }
 

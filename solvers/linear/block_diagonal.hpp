@@ -6,19 +6,19 @@
 namespace ccp {
 
 /// Inverse of a symmetric positive definite 3x3-block diagonal, as an operator: the block Jacobi
-/// preconditioner of seed 000 Sect. 4.2. Stores 6 numbers per block; apply moves 96 bytes per block.
+/// preconditioner of seed 000 Sect. 4.2. Stores 6 numbers per block; apply moves 96 bytes per
+/// block.
 class BlockDiagonalInverse : public Operator {
  public:
   BlockDiagonalInverse(Teuchos::RCP<const Map> map, int blocks);
 
-  /// Takes new blocks; `block(c, a)` writes the six entries (00, 01, 02, 11, 12, 22) of block c to a.
-  /// A block that is not positive definite is replaced by its diagonal.
+  /// Takes new blocks; `block(c, a)` writes the six entries (00, 01, 02, 11, 12, 22) of block c to
+  /// a. A block that is not positive definite is replaced by its diagonal.
   template <class Block>
   void update(const Block& block) {
     const auto inverse = inverse_;
     Kokkos::parallel_for(
-        "ccp::BlockDiagonalInverse::update", range(inverse_.extent(0)),
-        KOKKOS_LAMBDA(const int c) {
+        "ccp::BlockDiagonalInverse::update", range(inverse_.extent(0)), KOKKOS_LAMBDA(const int c) {
           double a[6], b[6];
           block(c, a);
           invert_symmetric(a, b);

@@ -78,7 +78,8 @@ KrylovResult KrylovSolver::solve(const Teuchos::RCP<const Vector>& b, const Teuc
   belos_->parameters->set("Convergence Tolerance", tolerance);
   belos_->manager->setParameters(belos_->parameters);
   // Shallow copies: Belos works on the caller's data.
-  belos_->problem->setProblem(Teuchos::rcp(new KrylovVector(*x)), Teuchos::rcp(new KrylovVector(*b)));
+  belos_->problem->setProblem(Teuchos::rcp(new KrylovVector(*x)),
+                              Teuchos::rcp(new KrylovVector(*b)));
   belos_->manager->setProblem(belos_->problem);
   try {
     result.converged = belos_->manager->solve() == ::Belos::Converged;

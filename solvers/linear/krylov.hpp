@@ -28,9 +28,10 @@ struct KrylovResult {
 /// Owns the Belos solver and its workspace, which is kept from one solve to the next.
 class KrylovSolver {
  public:
-  /// @param preconditioner  approximates A^-1; null = none. Applied from the left by cg (where sides
-  ///                        do not matter) and from the right by the others, so that all stop on the
-  ///                        true residual
+  /// @param preconditioner  approximates A^-1; null = none. Applied from the left by cg (where
+  /// sides
+  ///                        do not matter) and from the right by the others, so that all stop on
+  ///                        the true residual
   KrylovSolver(const KrylovOptions& options, Teuchos::RCP<const Operator> a,
                Teuchos::RCP<const Operator> preconditioner);
   ~KrylovSolver();

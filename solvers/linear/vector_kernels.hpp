@@ -6,8 +6,9 @@
 
 namespace ccp {
 
-/// The vector work of Krylov methods. Tpetra's own kernels are compiled without vector instructions in
-/// Debian's package and take about twice as long where vectors do not fit the second-level cache.
+/// The vector work of Krylov methods. Tpetra's own kernels are compiled without vector instructions
+/// in Debian's package and take about twice as long where vectors do not fit the second-level
+/// cache.
 namespace vector_kernels {
 
 inline constexpr bool on_host = std::is_same_v<MemSpace, Kokkos::HostSpace>;
@@ -23,19 +24,22 @@ inline void add(double a, const ConstVectorView& x, double b, const ConstVectorV
           "ccp::vector::add", range(size), KOKKOS_LAMBDA(const int i) { z(i) += a * x(i); });
     } else {
       Kokkos::parallel_for(
-          "ccp::vector::add", range(size), KOKKOS_LAMBDA(const int i) { z(i) = a * x(i) + b * z(i); });
+          "ccp::vector::add", range(size),
+          KOKKOS_LAMBDA(const int i) { z(i) = a * x(i) + b * z(i); });
     }
   } else if (x.data() == z.data()) {
     Kokkos::parallel_for(
-        "ccp::vector::add", range(size), KOKKOS_LAMBDA(const int i) { z(i) = a * z(i) + b * y(i); });
+        "ccp::vector::add", range(size),
+        KOKKOS_LAMBDA(const int i) { z(i) = a * z(i) + b * y(i); });
   } else {
     Kokkos::parallel_for(
-        "ccp::vector::add", range(size), KOKKOS_LAMBDA(const int i) { z(i) = a * x(i) + b * y(i); });
+        "ccp::vector::add", range(size),
+        KOKKOS_LAMBDA(const int i) { z(i) = a * x(i) + b * y(i); });
   }
 }
 
-/// x . y on the host, in blocks with eight running sums each, which vectorise. The result depends on
-/// the number of threads only through the order in which blocks are added.
+/// x . y on the host, in blocks with eight running sums each, which vectorise. The result depends
+/// on the number of threads only through the order in which blocks are added.
 inline double dot_in_blocks(const ConstVectorView& x, const ConstVectorView& y) {
   constexpr std::size_t block = 2048, lanes = 8;
   const std::size_t size = x.extent(0), blocks = (size + block - 1) / block;

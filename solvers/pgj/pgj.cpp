@@ -37,20 +37,22 @@ void PgjSolver::iterate(const VectorView& p, bool measure) const {
   const auto step = step_;
   const double lambda = options_.lambda;
   if (!measure) {
-    delassus_->advance(p, KOKKOS_LAMBDA(const int c, const Vec3& g, const Vec3& d) {
-      const Vec3 u = d + load3(r, c);
-      const Vec3 target = project_friction_cone(g - step(c) * u, row3(normal, c), mu(c));
-      return lambda == 1 ? target : g + lambda * (target - g);
-    });
+    delassus_->advance(
+        p, KOKKOS_LAMBDA(const int c, const Vec3& g, const Vec3& d) {
+          const Vec3 u = d + load3(r, c);
+          const Vec3 target = project_friction_cone(g - step(c) * u, row3(normal, c), mu(c));
+          return lambda == 1 ? target : g + lambda * (target - g);
+        });
     return;
   }
   const auto step_norm = step_norm_;
-  delassus_->advance(p, KOKKOS_LAMBDA(const int c, const Vec3& g, const Vec3& d) {
-    const Vec3 u = d + load3(r, c);
-    const Vec3 target = project_friction_cone(g - step(c) * u, row3(normal, c), mu(c));
-    step_norm(c) = step(c) > 0 ? norm(target - g) / step(c) : 0;
-    return lambda == 1 ? target : g + lambda * (target - g);
-  });
+  delassus_->advance(
+      p, KOKKOS_LAMBDA(const int c, const Vec3& g, const Vec3& d) {
+        const Vec3 u = d + load3(r, c);
+        const Vec3 target = project_friction_cone(g - step(c) * u, row3(normal, c), mu(c));
+        step_norm(c) = step(c) > 0 ? norm(target - g) / step(c) : 0;
+        return lambda == 1 ? target : g + lambda * (target - g);
+      });
 }
 
 double PgjSolver::largest_step() const {

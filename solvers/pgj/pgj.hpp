@@ -5,7 +5,8 @@
 namespace ccp {
 
 struct PgjOptions {
-  double omega = 0.3;             ///< step relative to the inverse mean diagonal, > 0; >= 0.5 diverges on piles
+  double omega =
+      0.3;  ///< step relative to the inverse mean diagonal, > 0; >= 0.5 diverges on piles
   double lambda = 1.0;            ///< relaxation of the projected point, in (0, 1]
   double tolerance = 1e-12;       ///< m/s, on the solver's own residual; 0 = never stops by itself
   int max_iterations = 10000000;  ///< > 0
@@ -19,8 +20,8 @@ struct PgjOptions {
 ///
 /// Own residual: max_c |P(gamma_c - omega eta_c u_c) - gamma_c| / (omega eta_c), in m/s.
 /// Cost per iteration: one product with N, fused with the update (each contact frame is read once).
-/// Law: convex. Forms: both. Warm start: yes. Any Kokkos back end; the result does not depend on the
-/// number of threads.
+/// Law: convex. Forms: both. Warm start: yes. Any Kokkos back end; the result does not depend on
+/// the number of threads.
 class PgjSolver : public Solver {
  public:
   OptionList options() override;

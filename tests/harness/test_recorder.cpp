@@ -18,7 +18,9 @@ using Catch::Approx;
 
 namespace {
 
-void wait(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+void wait(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -34,7 +36,9 @@ struct FakeSolver {
   double worked = 0;  ///< out: s it really took
   Info solve(Vector& gamma, Observer& observer) {
     Info info;
-    const auto write_gamma = [&](Vector& out) { out.putScalar(static_cast<double>(info.counters.outer)); };
+    const auto write_gamma = [&](Vector& out) {
+      out.putScalar(static_cast<double>(info.counters.outer));
+    };
     const auto finish = [&](Status end) {
       write_gamma(gamma);
       info.status = end;
@@ -61,7 +65,8 @@ class FakeJudge {
   explicit FakeJudge(std::function<double(double)> curve) : curve_(std::move(curve)) {}
   Measures operator()(const Vector& gamma) const {
     Measures m;
-    for (std::size_t k = 0; k < measure_count; ++k) m[static_cast<Measure>(k)] = curve_(to_host(gamma)[0]);
+    for (std::size_t k = 0; k < measure_count; ++k)
+      m[static_cast<Measure>(k)] = curve_(to_host(gamma)[0]);
     return m;
   }
 
@@ -159,7 +164,8 @@ TEST_CASE("looks come when iterations grow by the factor") {
   CHECK(samples.back().counters.outer == 2000);
   for (std::size_t i = 1; i < samples.size(); ++i) {
     CHECK(samples[i].counters.outer > samples[i - 1].counters.outer);
-    CHECK(static_cast<double>(samples[i].counters.outer) <= 1.5 * static_cast<double>(samples[i - 1].counters.outer) + 1);
+    CHECK(static_cast<double>(samples[i].counters.outer) <=
+          1.5 * static_cast<double>(samples[i - 1].counters.outer) + 1);
     CHECK(samples[i].time >= samples[i - 1].time);
     CHECK(samples[i].counters.krylov == 2 * samples[i].counters.outer);
   }
@@ -206,7 +212,8 @@ TEST_CASE("targets are recorded at the first look that holds, others stay empty"
   options.stop.reset();
   options.targets = {{Measure::error, 1e-2}, {Measure::residual, 1e-4}, {Measure::error, 1e-9}};
   // Falls to 1e-6 in iteration 6 and rises again.
-  Recorder recorder(map, options, FakeJudge([](double k) { return std::pow(10, -6 + std::abs(k - 6)); }));
+  Recorder recorder(map, options,
+                    FakeJudge([](double k) { return std::pow(10, -6 + std::abs(k - 6)); }));
   const Run done = run(solver, recorder, map);
   CHECK(done.info.status == Status::converged);
   const auto& targets = recorder.targets();
@@ -364,7 +371,8 @@ TEST_CASE("an observed solve makes the same iterates as a bare one, to the last 
   }
 }
 
-// ---- targets ------------------------------------------------------------------------------------------
+// ---- targets
+// ------------------------------------------------------------------------------------------
 
 TEST_CASE("targets are read and written") {
   const Target target = parse_target("error=5e-4", "--stop");

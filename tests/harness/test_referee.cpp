@@ -30,7 +30,9 @@ Triple project(const Triple& v, double mu) {
   return {n, mu * n * v[1] / t, mu * n * v[2] / t};
 }
 
-double length(const Triple& v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+double length(const Triple& v) {
+  return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
 
 /// The symmetric 3x3 solve of eq. 40's weight, by Cramer's rule.
 Triple solve3(const double* a, const Triple& b) {
@@ -132,8 +134,9 @@ Measures measure_on_host(const ContactProblem& p, const std::vector<double>& mat
   const auto v = dense_body_velocities(p, gamma), w = dense_body_velocities(p, p.reference->gamma);
   m[Measure::velocity] = 0;
   for (std::size_t i = 0; i < p.bodies(); ++i) {
-    m[Measure::velocity] = std::max(m[Measure::velocity], length({v[6 * i] - w[6 * i], v[6 * i + 1] - w[6 * i + 1],
-                                                                  v[6 * i + 2] - w[6 * i + 2]}));
+    m[Measure::velocity] = std::max(
+        m[Measure::velocity],
+        length({v[6 * i] - w[6 * i], v[6 * i + 1] - w[6 * i + 1], v[6 * i + 2] - w[6 * i + 2]}));
   }
   return m;
 }
@@ -184,7 +187,8 @@ TEST_CASE("all measures agree with the formulas on the host") {
   problems.push_back(frictionless);
   problems.push_back(still);
   for (const ContactProblem& p : problems) {
-    const auto matrix = p.form == ContactProblem::Form::bodies ? dense_delassus(p) : std::vector<double>();
+    const auto matrix =
+        p.form == ContactProblem::Form::bodies ? dense_delassus(p) : std::vector<double>();
     for (unsigned seed = 1; seed < 4; ++seed) {
       auto gamma = random_vector(3 * p.contacts(), seed);
       if (seed == 2) {  // no tangential part, and pulling contacts
@@ -254,9 +258,9 @@ TEST_CASE("contacts without friction, measured by hand") {
 TEST_CASE("anything that is not finite makes every measure NaN") {
   ContactProblem p = random_problem({6, 15, true, true, 51});
   p.reference = Reference{random_vector(45, 9), {}, ""};
-  for (const double bad : {std::numeric_limits<double>::quiet_NaN(),
-                           std::numeric_limits<double>::infinity(),
-                           -std::numeric_limits<double>::infinity()}) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+        -std::numeric_limits<double>::infinity()}) {
     for (const std::size_t at : {0, 22, 44}) {
       auto gamma = random_vector(45, 1);
       gamma[at] = bad;

@@ -1,5 +1,5 @@
-// Study files, the runs they make, resume keys, result files, and what becomes of runs that do not end
-// by themselves.
+// Study files, the runs they make, resume keys, result files, and what becomes of runs that do not
+// end by themselves.
 #include "harness/study.hpp"
 
 #include <hdf5.h>
@@ -57,7 +57,8 @@ TEST_CASE("a study is read with all its keys") {
   const Folder folder;
   const Study study = folder.read(
       "name: error-vs-time\ndescription: what it is for\nproblems: [stack.h5, " +
-      folder.file("groove.h5") + "]\nsolvers: ['pgj[omega=0.25]', ipm]\nstop: residual=1e-5\n"
+      folder.file("groove.h5") +
+      "]\nsolvers: ['pgj[omega=0.25]', ipm]\nstop: residual=1e-5\n"
       "targets: [error=5e-4, residual=1e-6]\ntime_limit: 2.5\nrepetitions: 3\nthreads: [1]\n");
   CHECK(study.name == "error-vs-time");
   CHECK(study.description == "what it is for");
@@ -93,9 +94,11 @@ TEST_CASE("studies that cannot be used") {
   // Structure.
   check_parts(folder.complaint("- a\n- b\n"), {"expected a map of keys, found a list"});
   check_parts(folder.complaint(""), {"expected a map of keys, found nothing"});
-  check_parts(folder.complaint("name: [a\nproblems: x\n"), {"line 2, column ", "expected YAML, found "});
+  check_parts(folder.complaint("name: [a\nproblems: x\n"),
+              {"line 2, column ", "expected YAML, found "});
   check_parts(add("tresholds: [1]\n"), {"line 4, key: unknown key 'tresholds'"});
-  check_parts(add("thread: [1]\n"), {"line 4, key: unknown key 'thread'", "did you mean 'threads'?"});
+  check_parts(add("thread: [1]\n"),
+              {"line 4, key: unknown key 'thread'", "did you mean 'threads'?"});
   check_parts(add("name: again\n"), {"line 4, name: expected each key once"});
   // Missing keys.
   check_parts(folder.complaint("problems: [stack.h5]\nsolvers: [pgj]\n"),
@@ -109,14 +112,18 @@ TEST_CASE("studies that cannot be used") {
               {"name: expected letters, digits", "found 'a b/c'"});
   check_parts(folder.complaint("name: [a]\nproblems: [stack.h5]\nsolvers: [pgj]\n"),
               {"line 1, name: expected a text, found a list"});
-  check_parts(add("time_limit: soon\n"), {"line 4, time_limit: expected a number > 0, found 'soon'"});
+  check_parts(add("time_limit: soon\n"),
+              {"line 4, time_limit: expected a number > 0, found 'soon'"});
   check_parts(add("time_limit: 0\n"), {"line 4, time_limit: expected a number > 0, found '0'"});
-  check_parts(add("time_limit: [1]\n"), {"line 4, time_limit: expected a number > 0, found a list"});
+  check_parts(add("time_limit: [1]\n"),
+              {"line 4, time_limit: expected a number > 0, found a list"});
   check_parts(add("repetitions: 1.5\n"),
               {"line 4, repetitions: expected a whole number >= 1, found '1.5'"});
   check_parts(add("repetitions: -1\n"), {"line 4, repetitions: expected a whole number >= 1"});
-  check_parts(add("threads: [1, two]\n"), {"line 4, threads: expected a whole number >= 1, found 'two'"});
-  check_parts(add("threads: {a: 1}\n"), {"line 4, threads: expected at least one entry, found a map"});
+  check_parts(add("threads: [1, two]\n"),
+              {"line 4, threads: expected a whole number >= 1, found 'two'"});
+  check_parts(add("threads: {a: 1}\n"),
+              {"line 4, threads: expected at least one entry, found a map"});
   check_parts(add("threads:\n"), {"threads: expected at least one entry, found nothing"});
   check_parts(add("targets: [[error=1]]\n"), {"line 4, targets: expected a text, found a list"});
   check_parts(add("stop: residual\n"), {"stop: expected MEASURE=VALUE", "found 'residual'"});
@@ -128,10 +135,12 @@ TEST_CASE("studies that cannot be used") {
               {"line 2, problems: expected at least one entry"});
   check_parts(folder.complaint("name: a\nproblems: [stack.h5]\nsolvers: []\n"),
               {"line 3, solvers: expected at least one entry"});
-  check_parts(folder.complaint("name: a\nproblems: [stack.h5]\nsolvers:\n  - pgj\n  - ipm\n  - pgj\n"),
-              {"line 6, solvers: expected each entry once, found 'pgj'"});
-  check_parts(folder.complaint("name: a\nproblems:\n  - stack.h5\n  - ./stack.h5\nsolvers: [pgj]\n"),
-              {"line 4, problems: expected each problem once, found ./stack.h5 again"});
+  check_parts(
+      folder.complaint("name: a\nproblems: [stack.h5]\nsolvers:\n  - pgj\n  - ipm\n  - pgj\n"),
+      {"line 6, solvers: expected each entry once, found 'pgj'"});
+  check_parts(
+      folder.complaint("name: a\nproblems:\n  - stack.h5\n  - ./stack.h5\nsolvers: [pgj]\n"),
+      {"line 4, problems: expected each problem once, found ./stack.h5 again"});
   check_parts(add("threads: [1, 1]\n"), {"line 4, threads: expected each entry once"});
   // Things nobody knows.
   check_parts(folder.complaint("name: a\nproblems: [stack.h5]\nsolvers: [pgk]\n"),
@@ -159,8 +168,8 @@ TEST_CASE("more threads than the back end has") {
 }
 
 TEST_CASE("the studies that come with the project can be read") {
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(source_folder()) / "harness" / "studies")) {
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(source_folder()) / "harness" / "studies")) {
     if (entry.path().extension() != ".yaml") continue;
     INFO(entry.path());
     CHECK_NOTHROW(read_study(entry.path().string()));
@@ -169,12 +178,13 @@ TEST_CASE("the studies that come with the project can be read") {
   CHECK_THROWS_AS(resolve_study("no-such-study"), InputError);
 }
 
-// ---- planning -----------------------------------------------------------------------------------------
+// ---- planning
+// -----------------------------------------------------------------------------------------
 
 TEST_CASE("a plan interleaves repetitions across solvers") {
   const Folder folder;
-  const Study study =
-      folder.read("name: a\nproblems: [stack.h5, groove.h5]\nsolvers: [pgj, ipm]\nrepetitions: 2\n");
+  const Study study = folder.read(
+      "name: a\nproblems: [stack.h5, groove.h5]\nsolvers: [pgj, ipm]\nrepetitions: 2\n");
   const auto runs = plan(study);
   REQUIRE(runs.size() == 8);
   const char* expected[8][2] = {{"pgj", "1"}, {"ipm", "1"}, {"pgj", "2"}, {"ipm", "2"},
@@ -196,7 +206,8 @@ TEST_CASE("resume keys change with everything that changes a result, and with no
   const Folder folder;
   const std::string head = "name: a\nproblems: [stack.h5]\n";
   const auto key = [&](const std::string& rest) { return keys_of(folder.read(head + rest)).at(0); };
-  const std::string base = key("solvers: ['pgj[omega=0.3]']\ntargets: [error=1e-3]\ntime_limit: 10\n");
+  const std::string base =
+      key("solvers: ['pgj[omega=0.3]']\ntargets: [error=1e-3]\ntime_limit: 10\n");
   CHECK(base == key("solvers: ['pgj[omega=0.3]']\ntargets: [error=1e-3]\ntime_limit: 10\n"));
   // The same said otherwise: defaults written out, another spelling of a number, other words.
   CHECK(base == key("solvers: [pgj]\ntargets: [error=0.001]\ntime_limit: 1e1\n"));
@@ -210,11 +221,18 @@ TEST_CASE("resume keys change with everything that changes a result, and with no
   const std::string tail = "targets: [error=1e-3]\ntime_limit: 10\n";
   different(key("solvers: [ipm]\n" + tail));
   // Every option of every solver, by another value that it takes.
-  for (const auto& [solver, value] : std::vector<std::pair<std::string, std::string>>{
-           {"pgj", "omega=0.31"}, {"pgj", "lambda=0.5"}, {"pgj", "tolerance=0"},
-           {"pgj", "max_iterations=5"}, {"pgj", "check_interval=7"}, {"ipm", "krylov=gmres"},
-           {"ipm", "preconditioner=none"}, {"ipm", "strategy=potential_reduction"},
-           {"ipm", "krylov_tolerance=1e-5"}, {"ipm", "max_outer=7"}, {"ipm", "start=0.2"}}) {
+  for (const auto& [solver, value] :
+       std::vector<std::pair<std::string, std::string>>{{"pgj", "omega=0.31"},
+                                                        {"pgj", "lambda=0.5"},
+                                                        {"pgj", "tolerance=0"},
+                                                        {"pgj", "max_iterations=5"},
+                                                        {"pgj", "check_interval=7"},
+                                                        {"ipm", "krylov=gmres"},
+                                                        {"ipm", "preconditioner=none"},
+                                                        {"ipm", "strategy=potential_reduction"},
+                                                        {"ipm", "krylov_tolerance=1e-5"},
+                                                        {"ipm", "max_outer=7"},
+                                                        {"ipm", "start=0.2"}}) {
     different(key("solvers: ['" + solver + "[" + value + "]']\n" + tail));
   }
   different(key("solvers: [pgj]\ntargets: [error=1e-3]\ntime_limit: 11\n"));
@@ -248,8 +266,12 @@ TEST_CASE("result files of different runs never share a name") {
   const Study study = folder.read(
       "name: a\nproblems: [stack.h5, other/stack.h5]\nrepetitions: 2\nsolvers:\n  - pgj\n"
       "  - 'pgj[omega=0.1]'\n  - 'pgj[omega=0.11]'\n"
-      "  - 'ipm[krylov_tolerance=0.001,krylov_max_iterations=500,max_outer=100,start=0.1,step_fraction=0.9]'\n"
-      "  - 'ipm[krylov_tolerance=0.001,krylov_max_iterations=500,max_outer=100,start=0.1,step_fraction=0.99]'\n");
+      "  - "
+      "'ipm[krylov_tolerance=0.001,krylov_max_iterations=500,max_outer=100,start=0.1,step_fraction="
+      "0.9]'\n"
+      "  - "
+      "'ipm[krylov_tolerance=0.001,krylov_max_iterations=500,max_outer=100,start=0.1,step_fraction="
+      "0.99]'\n");
   std::set<std::string> names;
   for (const PlannedRun& run : plan(study)) {
     CHECK(names.insert(run.file_name).second);
@@ -262,8 +284,7 @@ TEST_CASE("a copy of a problem does not overwrite the results of the original") 
   const Folder folder;
   std::filesystem::copy_file(folder.file("stack.h5"), folder.file("copy.h5"));
   try {
-    const auto runs =
-        plan(folder.read("name: a\nproblems: [stack.h5, copy.h5]\nsolvers: [pgj]\n"));
+    const auto runs = plan(folder.read("name: a\nproblems: [stack.h5, copy.h5]\nsolvers: [pgj]\n"));
     REQUIRE(runs.size() == 2);
     CHECK(runs[0].file_name != runs[1].file_name);
   } catch (const InputError& refused) {  // as good
@@ -284,7 +305,8 @@ TEST_CASE("a result file keeps its name however the study was named") {
   CHECK(dotted == absolute);
 }
 
-// ---- result files ---------------------------------------------------------------------------------------
+// ---- result files
+// ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -326,7 +348,8 @@ RunResult some_result() {
     result.samples.push_back(sample);
   }
   result.final_measures = result.best = result.samples.back().measures;
-  result.targets = {{{Measure::error, 1e-2}, result.samples[1]}, {{Measure::residual, 1e-9}, std::nullopt}};
+  result.targets = {{{Measure::error, 1e-2}, result.samples[1]},
+                    {{Measure::residual, 1e-9}, std::nullopt}};
   result.gamma = {1, 2, 3, 4, 5, 6};
   result.provenance = collect_provenance(1, "ccpbench solve");
   return result;
@@ -355,7 +378,8 @@ TEST_CASE("a result survives the file") {
   const Hdf5File file = Hdf5File::open(path);
   CHECK(file.read<std::int64_t>("/curve/outer").data == std::vector<std::int64_t>{0, 10, 20, 30});
   CHECK(file.read<double>("/curve/time").data == std::vector<double>{0, 0.25, 0.5, 0.75});
-  for (const std::string& name : measure_names()) CHECK(file.read<double>("/curve/" + name).data.size() == 4);
+  for (const std::string& name : measure_names())
+    CHECK(file.read<double>("/curve/" + name).data.size() == 4);
   CHECK(std::isnan(file.read<double>("/curve/velocity").data[0]));
   CHECK(file.read_strings("/targets/measure") == std::vector<std::string>{"error", "residual"});
   CHECK(file.read<std::int64_t>("/targets/outer").data == std::vector<std::int64_t>{10, -1});
@@ -366,9 +390,9 @@ TEST_CASE("a result survives the file") {
   CHECK(file.number_attribute("/timers", "solve")->at(0) == 1.25);
   CHECK(file.number_attribute("/", "repetition")->at(0) == 2);
   CHECK(file.string_attribute("/", "study") == "demo");
-  for (const char* name : {"commit", "compiler", "flags", "backend", "trilinos", "kokkos", "host", "cpu",
-                           "cores", "threads", "ranks", "binding", "load_average", "command_line",
-                           "date_utc"}) {
+  for (const char* name :
+       {"commit", "compiler", "flags", "backend", "trilinos", "kokkos", "host", "cpu", "cores",
+        "threads", "ranks", "binding", "load_average", "command_line", "date_utc"}) {
     INFO(name);
     CHECK(file.string_attribute("/provenance", name).has_value());
   }
@@ -424,7 +448,8 @@ TEST_CASE("result files that are none") {
               {"/curve/time[2]: expected ascending times, found 0.25 after 0.5"});
 }
 
-// ---- runs that do not end by themselves ------------------------------------------------------------------
+// ---- runs that do not end by themselves
+// ------------------------------------------------------------------
 
 namespace {
 
@@ -481,7 +506,8 @@ TEST_CASE("a run that crashes becomes a row that says so") {
 
 TEST_CASE("a run that hangs is killed and becomes a row that says so") {
   const Folder folder;
-  const Study study = folder.read(smallest + "time_limit: 0.01\n");  // killed after 1.5 * 0.01 + 10 s
+  const Study study =
+      folder.read(smallest + "time_limit: 0.01\n");  // killed after 1.5 * 0.01 + 10 s
   const StudyOutcome outcome = run_study(study, with_program(folder, "exec sleep 100\n"));
   CHECK(outcome.crashed == 1);
   const ResultSummary row = only_result(folder);

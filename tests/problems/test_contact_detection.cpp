@@ -47,17 +47,18 @@ TEST_CASE("candidates are found with their gaps, in order") {
   CHECK((found[2].a == 0 && found[2].b == 1));
   CHECK(found[2].gap == Approx(gap_ab));
 
-  CHECK(find_candidates(three(), 0.2).size() == 2);   // without a-b
-  CHECK(find_candidates(three(), 0.0).size() == 1);   // only what overlaps
+  CHECK(find_candidates(three(), 0.2).size() == 2);  // without a-b
+  CHECK(find_candidates(three(), 0.0).size() == 1);  // only what overlaps
   CHECK(find_candidates(three(), -0.6).empty());
-  CHECK(find_candidates(three(), 4.5).size() == 6);   // all there are
+  CHECK(find_candidates(three(), 4.5).size() == 6);  // all there are
   CHECK(find_candidates(Spheres{}, 1).empty());
 }
 
 TEST_CASE("candidates agree with all pairs tried one by one") {
   Spheres s;
   s.position = random_vector(3 * 300, 1);
-  for (std::size_t i = 0; i < 300; ++i) s.radius.push_back(0.02 + 0.0005 * static_cast<double>(i % 100));
+  for (std::size_t i = 0; i < 300; ++i)
+    s.radius.push_back(0.02 + 0.0005 * static_cast<double>(i % 100));
   s.mass.assign(300, 1);
   s.velocity.assign(900, 0);
   for (const double cutoff : {-0.02, 0.0, 0.05, 0.3}) {
@@ -109,20 +110,22 @@ TEST_CASE("pairs are in reach up to a gap of twice the largest radius") {
 }
 
 TEST_CASE("a completed frame is orthonormal and right-handed for any normal") {
-  std::vector<std::array<double, 3>> normals = {{1, 0, 0},  {0, 1, 0},  {0, 0, 1},
-                                                {-1, 0, 0}, {0, -1, 0}, {0, 0, -1},
+  std::vector<std::array<double, 3>> normals = {{1, 0, 0},     {0, 1, 0},      {0, 0, 1},
+                                                {-1, 0, 0},    {0, -1, 0},     {0, 0, -1},
                                                 {0.6, 0.8, 0}, {0.6, 0, -0.8}, {1e-9, 0, 1}};
   const auto random = random_vector(300, 7);
   for (std::size_t i = 0; i < 100; ++i) {
     const double length = std::hypot(random[3 * i], random[3 * i + 1], random[3 * i + 2]);
-    normals.push_back({random[3 * i] / length, random[3 * i + 1] / length, random[3 * i + 2] / length});
+    normals.push_back(
+        {random[3 * i] / length, random[3 * i + 1] / length, random[3 * i + 2] / length});
   }
   for (const auto& n : normals) {
     double f[9] = {n[0], n[1], n[2]};
     complete_frame(f);
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) {
-        const double dot = f[3 * i] * f[3 * j] + f[3 * i + 1] * f[3 * j + 1] + f[3 * i + 2] * f[3 * j + 2];
+        const double dot =
+            f[3 * i] * f[3 * j] + f[3 * i + 1] * f[3 * j + 1] + f[3 * i + 2] * f[3 * j + 2];
         CHECK(std::abs(dot - (i == j)) < 1e-14);
       }
     }

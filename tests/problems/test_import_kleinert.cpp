@@ -1,4 +1,5 @@
-// The particle states of Kleinert's benchmarks: a tiny file in all its bad variants, and the real ones.
+// The particle states of Kleinert's benchmarks: a tiny file in all its bad variants, and the real
+// ones.
 #include "problems/import_kleinert.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -16,16 +17,19 @@ namespace {
 struct Tiny {
   std::string points = "0 0 1  2.5 0 1\n 0 50 10";
   std::string point_attributes = "NumberOfComponents=\"3\" format=\"ascii\" type=\"Float32\"";
-  std::string radius = "<DataArray Name=\"radius\" format=\"ascii\" type=\"Float32\">1 1 1</DataArray>";
+  std::string radius =
+      "<DataArray Name=\"radius\" format=\"ascii\" type=\"Float32\">1 1 1</DataArray>";
   std::string mass = "<DataArray Name=\"mass\" format=\"ascii\" type=\"Float32\">2 4 8</DataArray>";
   std::string velocity;
 
   std::string text() const {
-    return "<?xml version=\"1.0\" ?>\n<VTKFile byte_order=\"LittleEndian\" type=\"UnstructuredGrid\" "
-           "version=\"0.1\">\n<UnstructuredGrid>\n<Piece NumberOfCells=\"0\" NumberOfPoints=\"3\">\n"
-           "<Points>\n<DataArray " + point_attributes + ">\n" + points +
-           "\n</DataArray>\n</Points>\n<PointData>\n" + radius + mass + velocity +
-           "\n</PointData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
+    return "<?xml version=\"1.0\" ?>\n<VTKFile byte_order=\"LittleEndian\" "
+           "type=\"UnstructuredGrid\" "
+           "version=\"0.1\">\n<UnstructuredGrid>\n<Piece NumberOfCells=\"0\" "
+           "NumberOfPoints=\"3\">\n"
+           "<Points>\n<DataArray " +
+           point_attributes + ">\n" + points + "\n</DataArray>\n</Points>\n<PointData>\n" + radius +
+           mass + velocity + "\n</PointData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
   }
 };
 
@@ -51,7 +55,8 @@ TEST_CASE("a tiny particle file") {
   CHECK(s.mass == std::vector<double>{2, 4, 8});
   CHECK(s.velocity == std::vector<double>(9, 0.0));
 
-  // No number of the papers: all pairs closer than 0.666 mean radii, here a-b and two with the ground.
+  // No number of the papers: all pairs closer than 0.666 mean radii, here a-b and two with the
+  // ground.
   const ContactProblem p = import_kleinert(path, 0, SphereModel{});
   CHECK(p.contacts() == 3);
   CHECK(p.name == "tiny");
@@ -79,10 +84,12 @@ TEST_CASE("particle files that cannot be used") {
               {"/no/such.vtu: expected a VTK unstructured grid (.vtu), found no such file"});
   Tiny t = good;
   t.radius = "";
-  check_parts(complaint(t.text()), {"PointData array 'radius': expected an array of that name, found none"});
+  check_parts(complaint(t.text()),
+              {"PointData array 'radius': expected an array of that name, found none"});
   t = good;
   t.mass = "";
-  check_parts(complaint(t.text()), {"PointData array 'mass': expected an array of that name, found none"});
+  check_parts(complaint(t.text()),
+              {"PointData array 'mass': expected an array of that name, found none"});
   t = good;
   t.points = "0 0 1 2.5 0 1 0 50";
   check_parts(complaint(t.text()), {"Points: expected 9 values, found 8"});
@@ -91,29 +98,35 @@ TEST_CASE("particle files that cannot be used") {
   check_parts(complaint(t.text()), {"PointData array 'radius': expected 3 values, found 2"});
   t = good;
   t.mass = "<DataArray Name=\"mass\">1 heavy 1</DataArray>";
-  check_parts(complaint(t.text()), {"PointData array 'mass' value 1: expected a finite number, found 'heavy 1'"});
+  check_parts(complaint(t.text()),
+              {"PointData array 'mass' value 1: expected a finite number, found 'heavy 1'"});
   t = good;
   t.mass = "<DataArray Name=\"mass\">1 nan 1</DataArray>";
-  check_parts(complaint(t.text()), {"PointData array 'mass' value 1: expected a finite number, found 'nan 1'"});
+  check_parts(complaint(t.text()),
+              {"PointData array 'mass' value 1: expected a finite number, found 'nan 1'"});
   t = good;
   t.mass = "<DataArray Name=\"mass\">1 2 0</DataArray>";
-  check_parts(complaint(t.text()), {"PointData array 'mass' value 2: expected a number > 0, found 0"});
+  check_parts(complaint(t.text()),
+              {"PointData array 'mass' value 2: expected a number > 0, found 0"});
   t = good;
   t.radius = "<DataArray Name=\"radius\">1 -1 1</DataArray>";
-  check_parts(complaint(t.text()), {"PointData array 'radius' value 1: expected a number > 0, found -1"});
+  check_parts(complaint(t.text()),
+              {"PointData array 'radius' value 1: expected a number > 0, found -1"});
   t = good;
   t.point_attributes = "NumberOfComponents=\"3\" format=\"binary\"";
   check_parts(complaint(t.text()), {"Points: expected format=\"ascii\", found format=\"binary\""});
   t = good;
   t.radius = "<DataArray Name=\"radius\" format=\"appended\"/>";
-  check_parts(complaint(t.text()), {"'radius': expected format=\"ascii\", found format=\"appended\""});
+  check_parts(complaint(t.text()),
+              {"'radius': expected format=\"ascii\", found format=\"appended\""});
   t = good;
   t.point_attributes = "NumberOfComponents=\"2\"";
   check_parts(complaint(t.text()), {"Points: expected a DataArray with 3 components, found 2"});
   check_parts(complaint("<VTKFile><PolyData/></VTKFile>"),
               {"VTKFile/UnstructuredGrid/Piece: expected such an element, found none"});
   for (const std::size_t bytes : {0, 200, 420}) {
-    check_parts(complaint(good.text().substr(0, bytes)), {"byte ", "expected well-formed XML, found "});
+    check_parts(complaint(good.text().substr(0, bytes)),
+                {"byte ", "expected well-formed XML, found "});
   }
   check_parts(complaint("this is no XML"), {"expected well-formed XML, found "});
 }
@@ -128,7 +141,8 @@ TEST_CASE("Test Problems 1 to 3 have the papers' numbers of contacts") {
                           {"particles10192pile.vtu", 10192, 43409, 2090}};
   for (const Paper& paper : papers) {
     const auto path = shared_folder() / "data" / "kleinert" / paper.file;
-    if (!std::filesystem::exists(path)) SKIP("no " << path.string() << " (CCPBENCH_SHARED says where)");
+    if (!std::filesystem::exists(path))
+      SKIP("no " << path.string() << " (CCPBENCH_SHARED says where)");
     const ContactProblem p = import_kleinert(path.string(), 0, SphereModel{});
     CHECK_NOTHROW(p.validate(paper.file));
     CHECK(p.bodies() == paper.spheres);

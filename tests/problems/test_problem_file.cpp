@@ -30,7 +30,8 @@ ContactProblem full_bodies() {
   p.radius.assign(m, 0.25);
   p.velocity = random_vector(6 * m, 3);
   p.gap = random_vector(n, 4);
-  p.reference = Reference{random_vector(3 * n, 5), {{"residual", 1e-9}, {"cost", 2e-13}}, "by test"};
+  p.reference =
+      Reference{random_vector(3 * n, 5), {{"residual", 1e-9}, {"cost", 2e-13}}, "by test"};
   p.source = {"generated", "a test", "test_problem_file", "{\"seed\": 3}", "BSD-3-Clause"};
   return p;
 }
@@ -97,8 +98,7 @@ void set_value(hid_t file, const char* dataset, std::size_t index, double value)
 void replace(hid_t file, const char* dataset, hid_t type, const std::vector<hsize_t>& shape) {
   REQUIRE(H5Ldelete(file, dataset, H5P_DEFAULT) >= 0);
   const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
-  const hid_t data =
-      H5Dcreate2(file, dataset, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t data = H5Dcreate2(file, dataset, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   REQUIRE(data >= 0);
   H5Dclose(data);
   H5Sclose(space);
@@ -125,7 +125,8 @@ void set_number(hid_t file, const char* object, const char* attribute, double va
   H5Sclose(space);
 }
 
-/// The reader's complaint about a problem that was written well and then damaged; it names the file.
+/// The reader's complaint about a problem that was written well and then damaged; it names the
+/// file.
 std::string complaint(const ContactProblem& problem, const std::function<void(hid_t)>& damage) {
   const TemporaryFolder folder;
   const std::string path = folder.file("damaged.h5");
@@ -322,9 +323,8 @@ TEST_CASE("every required dataset is missed") {
   for (ContactProblem* p : {&bodies, &assembled}) {
     for (const ArrayField& field : array_fields(*p)) {
       if (!field.required) continue;
-      const std::string message = complaint(*p, [&](hid_t file) {
-        REQUIRE(H5Ldelete(file, field.path.c_str(), H5P_DEFAULT) >= 0);
-      });
+      const std::string message = complaint(
+          *p, [&](hid_t file) { REQUIRE(H5Ldelete(file, field.path.c_str(), H5P_DEFAULT) >= 0); });
       check_parts(message, {field.path + ": expected ", ", found "});
     }
   }
@@ -341,25 +341,37 @@ TEST_CASE("a dropped optional dataset does not pass the hash") {
 
 TEST_CASE("wrong shapes and types") {
   const ContactProblem p = full_bodies();
-  check_parts(complaint(p, [](hid_t f) { replace(f, "/contacts/frame", H5T_IEEE_F64LE, {30, 9}); }),
+  check_parts(complaint(p,
+                        [](hid_t f) {
+                          replace(f, "/contacts/frame", H5T_IEEE_F64LE, {30, 9});
+                        }),
               {"/contacts/frame: expected shape [rows, 3, 3], found [30, 9]"});
   check_parts(complaint(p, [](hid_t f) { replace(f, "/ccp/r", H5T_IEEE_F64LE, {90}); }),
               {"/ccp/r: expected shape [rows, 3], found [90]"});
-  check_parts(complaint(p, [](hid_t f) { replace(f, "/ccp/r", H5T_IEEE_F64LE, {29, 3}); }),
+  check_parts(complaint(p,
+                        [](hid_t f) {
+                          replace(f, "/ccp/r", H5T_IEEE_F64LE, {29, 3});
+                        }),
               {"/ccp/r: expected 90 values (3 per contact), found 87"});
-  check_parts(
-      complaint(p, [](hid_t f) { replace(f, "/bodies/radius", H5T_IEEE_F64LE, {5}); }),
-      {"/bodies/radius: expected 4 values (1 per body), found 5"});
-  check_parts(complaint(p, [](hid_t f) { replace(f, "/contacts/bodies", H5T_IEEE_F64LE, {30, 2}); }),
+  check_parts(complaint(p, [](hid_t f) { replace(f, "/bodies/radius", H5T_IEEE_F64LE, {5}); }),
+              {"/bodies/radius: expected 4 values (1 per body), found 5"});
+  check_parts(complaint(p,
+                        [](hid_t f) {
+                          replace(f, "/contacts/bodies", H5T_IEEE_F64LE, {30, 2});
+                        }),
               {"/contacts/bodies: expected integers, found values of another type"});
   check_parts(complaint(p, [](hid_t f) { replace(f, "/ccp/mu", H5T_C_S1, {30}); }),
               {"/ccp/mu: expected numbers, found values of another type"});
-  check_parts(complaint(p, [](hid_t f) {
-                H5Ldelete(f, "/ccp/mu", H5P_DEFAULT);
-                H5Gclose(H5Gcreate2(f, "/ccp/mu", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-              }),
+  check_parts(complaint(p,
+                        [](hid_t f) {
+                          H5Ldelete(f, "/ccp/mu", H5P_DEFAULT);
+                          H5Gclose(H5Gcreate2(f, "/ccp/mu", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+                        }),
               {"/ccp/mu: expected a dataset, found something else"});
-  check_parts(complaint(p, [](hid_t f) { replace(f, "/reference/gamma", H5T_IEEE_F64LE, {5, 3}); }),
+  check_parts(complaint(p,
+                        [](hid_t f) {
+                          replace(f, "/reference/gamma", H5T_IEEE_F64LE, {5, 3});
+                        }),
               {"/reference/gamma: expected 90 values, found 15"});
 }
 
@@ -375,18 +387,20 @@ TEST_CASE("values that cannot be") {
               {"/contacts/bodies[1]: expected body indices in [-1, 4), found (4, "});
   check_parts(complaint(p, [](hid_t f) { set_value(f, "/contacts/bodies", 3, -2); }),
               {"/contacts/bodies[1]: expected body indices in [-1, 4), found (", ", -2)"});
-  check_parts(complaint(p, [](hid_t f) {
-                set_value(f, "/contacts/bodies", 4, 2);
-                set_value(f, "/contacts/bodies", 5, 2);
-              }),
+  check_parts(complaint(p,
+                        [](hid_t f) {
+                          set_value(f, "/contacts/bodies", 4, 2);
+                          set_value(f, "/contacts/bodies", 5, 2);
+                        }),
               {"/contacts/bodies[2]: expected two different bodies", "found (2, 2)"});
   check_parts(complaint(p, [](hid_t f) { set_value(f, "/bodies/inverse_mass", 1, -0.5); }),
               {"/bodies/inverse_mass[1]: expected a value >= 0, found -0.5"});
   check_parts(complaint(p, [](hid_t f) { set_value(f, "/ccp/mu", 7, -0.1); }),
               {"/ccp/mu[7]: expected a value >= 0, found -0.1"});
-  check_parts(complaint(p, [](hid_t f) { set_value(f, "/contacts/frame", 3, 3); }),
-              {"/contacts/frame[0]: expected orthonormal rows n, t1, t2 (to 1e-08), found max|F F^T - "
-               "I| = "});
+  check_parts(
+      complaint(p, [](hid_t f) { set_value(f, "/contacts/frame", 3, 3); }),
+      {"/contacts/frame[0]: expected orthonormal rows n, t1, t2 (to 1e-08), found max|F F^T - "
+       "I| = "});
   check_parts(complaint(p, [](hid_t f) { set_value(f, "/bodies/radius", 0, 0); }),
               {"/bodies/radius[0]: expected a radius > 0, found 0"});
   check_parts(complaint(p, [](hid_t f) { set_value(f, "/contacts/stiffness", 3, 0); }),
@@ -439,8 +453,9 @@ TEST_CASE("a bad block matrix") {
       complaint(p, [](hid_t f) { replace(f, "/delassus/row_offsets", H5T_STD_I64LE, {30}); }),
       {"/delassus/row_offsets: expected 31 offsets from 0 to " + blocks + ", found 30 values"});
   // Not symmetric: in a value, and in the places of its blocks.
-  check_parts(complaint(p, [](hid_t f) { set_value(f, "/delassus/blocks", 1, 7); }),
-              {"/delassus block (0, 0): expected the transpose of block (0, 0), found a difference of "});
+  check_parts(
+      complaint(p, [](hid_t f) { set_value(f, "/delassus/blocks", 1, 7); }),
+      {"/delassus block (0, 0): expected the transpose of block (0, 0), found a difference of "});
   ContactProblem lopsided = p;
   lopsided.delassus.row_offsets = {0, 2, 3};
   lopsided.delassus.columns = {0, 1, 1};
@@ -450,10 +465,13 @@ TEST_CASE("a bad block matrix") {
   lopsided.stiffness.clear();
   lopsided.reference.reset();
   lopsided.delassus.blocks[9] = 1;
-  check_parts(refusal(lopsided), {"/delassus block (0, 1): expected the transpose of block (1, 0)"});
-  check_parts(
-      complaint(p, [](hid_t f) { replace(f, "/delassus/blocks", H5T_IEEE_F64LE, {2, 3, 3}); }),
-      {"/delassus/blocks: expected ", ", found 18"});
+  check_parts(refusal(lopsided),
+              {"/delassus block (0, 1): expected the transpose of block (1, 0)"});
+  check_parts(complaint(p,
+                        [](hid_t f) {
+                          replace(f, "/delassus/blocks", H5T_IEEE_F64LE, {2, 3, 3});
+                        }),
+              {"/delassus/blocks: expected ", ", found 18"});
   check_parts(complaint(p, [](hid_t f) { replace(f, "/delassus/blocks", H5T_IEEE_F64LE, {9}); }),
               {"/delassus/blocks: expected shape [rows, 3, 3], found [9]"});
 }
@@ -479,8 +497,9 @@ TEST_CASE("an existing file is overwritten only when asked, and then wholly or n
 
 TEST_CASE("output that cannot be written is refused before the work") {
   const TemporaryFolder folder;
-  check_parts(error_of([&] { check_output_path(folder.file("no/x.h5"), false); }),
-              {folder.file("no/x.h5"), "expected an existing folder to write to, found no folder "});
+  check_parts(
+      error_of([&] { check_output_path(folder.file("no/x.h5"), false); }),
+      {folder.file("no/x.h5"), "expected an existing folder to write to, found no folder "});
   check_parts(error_of([&] { check_output_path(folder.path().string(), true); }),
               {"expected a file name, found a folder"});
   write_text(folder.file("x.h5"), "");

@@ -25,13 +25,22 @@ void check_r(const ContactProblem& p, std::size_t c, double normal, double tange
 }  // namespace
 
 TEST_CASE("every scene is valid, survives the file and has as many contacts as drawn") {
-  const std::map<std::string, std::size_t> contacts = {
-      {"resting-block", 1},     {"sliding-block", 1},          {"slope-at-friction-angle", 1},
-      {"slope-beyond-friction-angle", 1}, {"frictionless-slope", 1}, {"stack", 3},
-      {"mass-ratio-stack", 2},  {"mixed-friction-stack", 3},   {"hyperstatic-table", 4},
-      {"duplicate-contacts", 2}, {"zero-contacts", 0},         {"separating-spheres", 1},
-      {"head-on-collision", 1}, {"frictionless-v-groove", 2},  {"v-groove", 2},
-      {"assembled-stack", 3}};
+  const std::map<std::string, std::size_t> contacts = {{"resting-block", 1},
+                                                       {"sliding-block", 1},
+                                                       {"slope-at-friction-angle", 1},
+                                                       {"slope-beyond-friction-angle", 1},
+                                                       {"frictionless-slope", 1},
+                                                       {"stack", 3},
+                                                       {"mass-ratio-stack", 2},
+                                                       {"mixed-friction-stack", 3},
+                                                       {"hyperstatic-table", 4},
+                                                       {"duplicate-contacts", 2},
+                                                       {"zero-contacts", 0},
+                                                       {"separating-spheres", 1},
+                                                       {"head-on-collision", 1},
+                                                       {"frictionless-v-groove", 2},
+                                                       {"v-groove", 2},
+                                                       {"assembled-stack", 3}};
   const TemporaryFolder folder;
   CHECK(scene_entries().size() >= contacts.size());
   for (const SceneEntry& entry : scene_entries()) {
@@ -51,9 +60,9 @@ TEST_CASE("every scene is valid, survives the file and has as many contacts as d
 }
 
 TEST_CASE("free velocities of the scenes") {
-  check_r(make_scene("resting-block"), 0, -0.1, 0);                  // dt g
+  check_r(make_scene("resting-block"), 0, -0.1, 0);  // dt g
   check_r(make_scene("sliding-block"), 0, -0.1, 1);
-  check_r(make_scene("slope-at-friction-angle"), 0, -0.08, 0.06);    // dt g (cos, sin)
+  check_r(make_scene("slope-at-friction-angle"), 0, -0.08, 0.06);  // dt g (cos, sin)
   check_r(make_scene("frictionless-slope"), 0, -0.08, 0.06);
   const ContactProblem stack = make_scene("stack");
   check_r(stack, 0, -0.1, 0);  // only the lowest block falls against something that does not
@@ -117,5 +126,6 @@ TEST_CASE("the assembled stack is the stack") {
 }
 
 TEST_CASE("an unknown scene is refused with the nearest one") {
-  check_parts(error_of([] { make_scene("stak"); }), {"unknown scene 'stak'", "did you mean 'stack'?"});
+  check_parts(error_of([] { make_scene("stak"); }),
+              {"unknown scene 'stak'", "did you mean 'stack'?"});
 }

@@ -46,7 +46,8 @@ class Random {
 
 /// Contact axes, the world axes, and some that are aligned with nothing.
 std::vector<Frame> frames() {
-  std::vector<Frame> list = {{}, {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {{0, -1, 0}, {0, 0, -1}, {1, 0, 0}}};
+  std::vector<Frame> list = {
+      {}, {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {{0, -1, 0}, {0, 0, -1}, {1, 0, 0}}};
   Random random;
   for (int i = 0; i < 5; ++i) {
     Vec3 n = random.triple(), t = random.triple();
@@ -59,14 +60,18 @@ std::vector<Frame> frames() {
 }
 
 void check_near(const Vec3& a, const Vec3& b, double tolerance) {
-  INFO("(" << a.x << ", " << a.y << ", " << a.z << ") against (" << b.x << ", " << b.y << ", " << b.z
-           << ")");
+  INFO("(" << a.x << ", " << a.y << ", " << a.z << ") against (" << b.x << ", " << b.y << ", "
+           << b.z << ")");
   CHECK(norm(a - b) <= tolerance);
 }
 
-Vec3 project(const Vec3& v, double mu) { return project_friction_cone(v, {1, 0, 0}, mu); }
+Vec3 project(const Vec3& v, double mu) {
+  return project_friction_cone(v, {1, 0, 0}, mu);
+}
 
-bool same(const Vec3& a, const Vec3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+bool same(const Vec3& a, const Vec3& b) {
+  return a.x == b.x && a.y == b.y && a.z == b.z;
+}
 
 long double det_exactly(const Vec3& v) {  // contact axes
   const long double n = v.x, t1 = v.y, t2 = v.z;
@@ -75,7 +80,8 @@ long double det_exactly(const Vec3& v) {  // contact axes
 
 }  // namespace
 
-// ---- projection -----------------------------------------------------------------------------------
+// ---- projection
+// -----------------------------------------------------------------------------------
 
 TEST_CASE("projection onto the friction cone by hand") {
   // Inside, on the boundary and at the apex: nothing changes, to the last bit.
@@ -125,10 +131,12 @@ TEST_CASE("projection with huge friction, and with hardly any tangential part") 
       }
     }
   }
-  check_near(project({-1e-12, 1, 0}, 1e-6), {(-1e-12 + 1e-6) / (1 + 1e-12), 1e-12 - 1e-18, 0}, 1e-21);
+  check_near(project({-1e-12, 1, 0}, 1e-6), {(-1e-12 + 1e-6) / (1 + 1e-12), 1e-12 - 1e-18, 0},
+             1e-21);
 }
 
-TEST_CASE("the projection splits a triple into two orthogonal ones, one of K and one of its polar") {
+TEST_CASE(
+    "the projection splits a triple into two orthogonal ones, one of K and one of its polar") {
   Random random;
   for (const Frame& f : frames()) {
     for (int i = 0; i < 2000; ++i) {
@@ -155,7 +163,8 @@ TEST_CASE("the projection splits a triple into two orthogonal ones, one of K and
   }
 }
 
-// ---- Jordan algebra -------------------------------------------------------------------------------
+// ---- Jordan algebra
+// -------------------------------------------------------------------------------
 
 TEST_CASE("Jordan product, unit, inverse and spectral values") {
   Random random;
@@ -237,7 +246,8 @@ TEST_CASE("the Nesterov-Todd point takes x to y") {
     for (const double delta_x : {1.0, 1e-3, 1e-6, 1e-9}) {
       for (const double delta_y : {1.0, 1e-3, 1e-6, 1e-9}) {
         for (const double ratio : {1e-6, 1.0, 1e6}) {
-          const Vec3 x = f.world(random.interior(delta_x)), y = f.world(ratio * random.interior(delta_y));
+          const Vec3 x = f.world(random.interior(delta_x)),
+                     y = f.world(ratio * random.interior(delta_y));
           const jordan::ScalingPoint point = jordan::nt_scaling(x, y, f.n);
           const double tolerance = 1e-13 + 20 * eps * (1 / delta_x + 1 / delta_y);
           INFO("delta " << delta_x << ", " << delta_y << ", ratio " << ratio);
@@ -257,7 +267,8 @@ TEST_CASE("the Nesterov-Todd point takes x to y") {
   }
 }
 
-// ---- step to the boundary -------------------------------------------------------------------------
+// ---- step to the boundary
+// -------------------------------------------------------------------------
 
 namespace {
 
@@ -284,15 +295,15 @@ double bisected_step(const Vec3& x, const Vec3& d) {
 
 TEST_CASE("the largest step inside the cone by hand") {
   const Vec3 n{1, 0, 0};
-  CHECK(jordan::max_step({1, 0, 0}, {-1, 0, 0}, n) == Approx(1));       // to the apex
+  CHECK(jordan::max_step({1, 0, 0}, {-1, 0, 0}, n) == Approx(1));  // to the apex
   CHECK(jordan::max_step({1, 0, 0}, {0, 2, 0}, n) == Approx(0.5));
-  CHECK(jordan::max_step({3, 0, 0}, {1, 2, 0}, n) == Approx(3));        // 3 + t = 2t
-  CHECK(jordan::max_step({2, 1, 0}, {-2, -1, 0}, n) == Approx(1));      // straight to the apex
+  CHECK(jordan::max_step({3, 0, 0}, {1, 2, 0}, n) == Approx(3));    // 3 + t = 2t
+  CHECK(jordan::max_step({2, 1, 0}, {-2, -1, 0}, n) == Approx(1));  // straight to the apex
   CHECK(jordan::max_step({1, 0.5, 0}, {0, -3, 0}, n) == Approx(0.5));
   CHECK(jordan::max_step({1, 0, 0}, {1, 0.5, 0}, n) == infinity);
-  CHECK(jordan::max_step({1, 0, 0}, {1, 1, 0}, n) == infinity);         // along the boundary
+  CHECK(jordan::max_step({1, 0, 0}, {1, 1, 0}, n) == infinity);  // along the boundary
   CHECK(jordan::max_step({1, 0, 0}, {0, 0, 0}, n) == infinity);
-  CHECK(jordan::max_step({1, 0, 0}, {-1, 1, 0}, n) == Approx(0.5));     // d on the boundary of -C
+  CHECK(jordan::max_step({1, 0, 0}, {-1, 1, 0}, n) == Approx(0.5));  // d on the boundary of -C
 }
 
 TEST_CASE("the largest step inside the cone against bisection") {
@@ -309,13 +320,14 @@ TEST_CASE("the largest step inside the cone against bisection") {
         if (i % 5 == 4) d = 1e-6 * d;
         const double expected = bisected_step(x, d);
         const double step = jordan::max_step(f.world(x), f.world(d), f.n);
-        INFO("x = (" << x.x << ", " << x.y << ", " << x.z << "), d = (" << d.x << ", " << d.y << ", "
-                     << d.z << ")");
+        INFO("x = (" << x.x << ", " << x.y << ", " << x.z << "), d = (" << d.x << ", " << d.y
+                     << ", " << d.z << ")");
         if (expected == infinity) {
           CHECK(step >= 1e12);
           ++infinite;
         } else {
-          // Near the apex two roots nearly meet, and each is then known to the root of rounding only.
+          // Near the apex two roots nearly meet, and each is then known to the root of rounding
+          // only.
           const double ill = i % 5 == 2 ? 1e-6 : i % 5 == 1 ? 1e-8 : 0;
           CHECK(step == Approx(expected).epsilon(1e-12 + 1e-13 / delta + ill));
           CHECK(jordan::is_interior(f.world(x + (0.999 * step) * d), f.n));

@@ -71,8 +71,8 @@ class Limit : public Observer {
   long outer_;
 };
 
-/// Projected Gauss-Jacobi on the host, in contact axes, from the formula in pgj.hpp; for bodies that
-/// do not rotate.
+/// Projected Gauss-Jacobi on the host, in contact axes, from the formula in pgj.hpp; for bodies
+/// that do not rotate.
 std::vector<double> host_pgj(const ContactProblem& p, double omega, int iterations) {
   const std::size_t n = p.contacts();
   std::vector<double> gamma(3 * n, 0.0), trace(n, 0.0);
@@ -90,8 +90,8 @@ std::vector<double> host_pgj(const ContactProblem& p, double omega, int iteratio
         if (body < 0) continue;
         for (std::size_t i = 0; i < 3; ++i) {
           for (std::size_t row = 0; row < 3; ++row) {
-            v[3 * body + i] += (side ? 1 : -1) * p.inverse_mass[body] * p.frame[9 * c + 3 * row + i] *
-                               gamma[3 * c + row];
+            v[3 * body + i] += (side ? 1 : -1) * p.inverse_mass[body] *
+                               p.frame[9 * c + 3 * row + i] * gamma[3 * c + row];
           }
         }
       }
@@ -109,7 +109,8 @@ std::vector<double> host_pgj(const ContactProblem& p, double omega, int iteratio
     }
     for (std::size_t c = 0; c < n; ++c) {
       double z[3];
-      for (std::size_t i = 0; i < 3; ++i) z[i] = gamma[3 * c + i] - omega * 3 / trace[c] * u[3 * c + i];
+      for (std::size_t i = 0; i < 3; ++i)
+        z[i] = gamma[3 * c + i] - omega * 3 / trace[c] * u[3 * c + i];
       const double t = std::sqrt(z[1] * z[1] + z[2] * z[2]), mu = p.mu[c];
       if (t > mu * z[0] || z[0] < 0) {
         const double normal = (z[0] + mu * t) / (1 + mu * mu);
@@ -242,7 +243,8 @@ TEST_CASE("a warm start at the solution ends sooner than a cold start") {
   }
 }
 
-// ---- pgj ------------------------------------------------------------------------------------------
+// ---- pgj
+// ------------------------------------------------------------------------------------------
 
 TEST_CASE("pgj agrees with its formula on the host after 100 iterations") {
   // The reference knows no back end: this is also the test that they agree.
@@ -281,7 +283,8 @@ TEST_CASE("pgj ends at its own limit of iterations") {
   CHECK(outcome.info.counters.operator_applies == 37);
 }
 
-// ---- ipm ------------------------------------------------------------------------------------------
+// ---- ipm
+// ------------------------------------------------------------------------------------------
 
 namespace {
 

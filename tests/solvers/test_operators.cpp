@@ -1,5 +1,5 @@
-// The Delassus operator, the Newton system, block inverses and Krylov methods against dense matrices
-// on the host. Dense matrices are in contact axes, the operators in world axes.
+// The Delassus operator, the Newton system, block inverses and Krylov methods against dense
+// matrices on the host. Dense matrices are in contact axes, the operators in world axes.
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
@@ -22,9 +22,9 @@ namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<ContactProblem> problems() {
-  std::vector<ContactProblem> list = {random_problem({5, 12, true, true, 1}),
-                                      random_problem({7, 90, false, true, 2}),
-                                      random_problem({40, 300, true, false, 3}), random_problem({2, 1, true, true, 4})};
+  std::vector<ContactProblem> list = {
+      random_problem({5, 12, true, true, 1}), random_problem({7, 90, false, true, 2}),
+      random_problem({40, 300, true, false, 3}), random_problem({2, 1, true, true, 4})};
   list.push_back(assembled_form(list[0]));
   list.push_back(assembled_form(list[1]));
   return list;
@@ -47,8 +47,10 @@ std::vector<double> dense(const ContactProblem& p) {
 }
 
 /// y = A x in contact axes through an operator in world axes.
-std::vector<double> apply(const Operator& a, const ContactProblem& p, const std::vector<double>& x) {
-  const auto in = to_vector(world_axes(p, x)), out = to_vector(std::vector<double>(x.size(), not_a_number));
+std::vector<double> apply(const Operator& a, const ContactProblem& p,
+                          const std::vector<double>& x) {
+  const auto in = to_vector(world_axes(p, x)),
+             out = to_vector(std::vector<double>(x.size(), not_a_number));
   a.apply(*in, *out);
   return contact_axes(p, to_host(*out));
 }
@@ -84,7 +86,8 @@ std::vector<double> solve_dense(std::vector<double> a, std::vector<double> b) {
 
 }  // namespace
 
-// ---- Delassus operator ----------------------------------------------------------------------------
+// ---- Delassus operator
+// ----------------------------------------------------------------------------
 
 TEST_CASE("the Delassus operator is N = J M^-1 J^T") {
   for (const ContactProblem& p : problems()) {
@@ -123,7 +126,8 @@ TEST_CASE("the Delassus operator scales and adds") {
 TEST_CASE("diagonal blocks of the Delassus operator, and its scale") {
   for (const ContactProblem& p : problems()) {
     const Problem problem(p);
-    const std::vector<double> matrix = dense(p), blocks = to_host(problem.shared_delassus().diagonal_blocks());
+    const std::vector<double> matrix = dense(p),
+                              blocks = to_host(problem.shared_delassus().diagonal_blocks());
     const std::size_t size = 3 * p.contacts();
     double trace = 0;
     for (std::size_t c = 0; c < p.contacts(); ++c) {
@@ -133,7 +137,8 @@ TEST_CASE("diagonal blocks of the Delassus operator, and its scale") {
         unit[3 * c + column] = 1;
         const auto world = world_axes(p, unit);
         for (std::size_t i = 0; i < 3; ++i) {
-          for (std::size_t j = 0; j < 3; ++j) image[3 * c + i] += blocks[9 * c + 3 * i + j] * world[3 * c + j];
+          for (std::size_t j = 0; j < 3; ++j)
+            image[3 * c + i] += blocks[9 * c + 3 * i + j] * world[3 * c + j];
         }
         const auto contact = contact_axes(p, image);
         for (std::size_t row = 0; row < 3; ++row) {
@@ -148,10 +153,12 @@ TEST_CASE("diagonal blocks of the Delassus operator, and its scale") {
 }
 
 TEST_CASE("both forms of a problem have the same operator") {
-  const ContactProblem bodies = random_problem({6, 40, true, true, 5}), assembled = assembled_form(bodies);
+  const ContactProblem bodies = random_problem({6, 40, true, true, 5}),
+                       assembled = assembled_form(bodies);
   const Problem a(bodies), b(assembled);
   const auto x = random_vector(120, 1);
-  CHECK(relative_difference(apply(*a.delassus(), bodies, x), apply(*b.delassus(), assembled, x)) < 1e-13);
+  CHECK(relative_difference(apply(*a.delassus(), bodies, x), apply(*b.delassus(), assembled, x)) <
+        1e-13);
   CHECK(a.delassus_scale() == Approx(b.delassus_scale()));
 }
 
@@ -162,7 +169,8 @@ TEST_CASE("clones do not disturb each other") {
   const auto x = to_view(world_axes(p, random_vector(90, 1)));
   const auto y = to_vector(random_vector(90, 2)), z = to_vector(random_vector(90, 3));
   const auto velocities = a->body_velocities(x);
-  const auto host = Kokkos::create_mirror_view(velocities), later = Kokkos::create_mirror(velocities);
+  const auto host = Kokkos::create_mirror_view(velocities),
+             later = Kokkos::create_mirror(velocities);
   Kokkos::deep_copy(host, velocities);
   b->apply(*y, *z);
   Kokkos::deep_copy(later, velocities);
@@ -213,7 +221,8 @@ TEST_CASE("operators without contacts") {
   CHECK(problem.delassus_scale() == 1);
 }
 
-// ---- block inverses and vector kernels --------------------------------------------------------------
+// ---- block inverses and vector kernels
+// --------------------------------------------------------------
 
 namespace {
 
@@ -245,7 +254,8 @@ TEST_CASE("block inverses undo their blocks") {
   std::vector<double> b(3 * count, 0.0);
   for (std::size_t c = 0; c < count; ++c) {
     for (std::size_t i = 0; i < 3; ++i) {
-      for (std::size_t j = 0; j < 3; ++j) b[3 * c + i] += blocks[6 * c + six_index[i][j]] * x[3 * c + j];
+      for (std::size_t j = 0; j < 3; ++j)
+        b[3 * c + i] += blocks[6 * c + six_index[i][j]] * x[3 * c + j];
     }
   }
   BlockDiagonalInverse inverse(make_map(3 * count), static_cast<int>(count));
@@ -295,7 +305,8 @@ TEST_CASE("vector kernels against plain loops, also where arguments are the same
   }
 }
 
-// ---- Newton system and Krylov methods -----------------------------------------------------------------
+// ---- Newton system and Krylov methods
+// -----------------------------------------------------------------
 
 namespace {
 
@@ -335,13 +346,15 @@ struct Newton {
         continue;
       }
       const Vec3 normal{1, 0, 0};
-      const auto point = jordan::nt_scaling({x[k], x[k + 1], x[k + 2]}, {y[k], y[k + 1], y[k + 2]}, normal);
+      const auto point =
+          jordan::nt_scaling({x[k], x[k + 1], x[k + 2]}, {y[k], y[k + 1], y[k + 2]}, normal);
       const double t[3] = {host.mu[c], 1, 1}, r[3] = {rho(c, 0), rho(c, 1), rho(c, 1)};
       for (std::size_t j = 0; j < 3; ++j) {
-        const Vec3 column =
-            jordan::quadratic(point.w, point.det, {j == 0 ? 1.0 : 0, j == 1 ? 1.0 : 0, j == 2 ? 1.0 : 0}, normal);
+        const Vec3 column = jordan::quadratic(
+            point.w, point.det, {j == 0 ? 1.0 : 0, j == 1 ? 1.0 : 0, j == 2 ? 1.0 : 0}, normal);
         const double p[3] = {column.x, column.y, column.z};
-        for (std::size_t i = 0; i < 3; ++i) at(k + i, k + j) += t[i] * p[i] * t[j] + (i == j ? r[i] : 0);
+        for (std::size_t i = 0; i < 3; ++i)
+          at(k + i, k + j) += t[i] * p[i] * t[j] + (i == j ? r[i] : 0);
       }
     }
   }
@@ -363,7 +376,8 @@ TEST_CASE("the Newton system is T P(w) T + N + R") {
     const Newton newton(random_problem({6, 40, rotates, true, 11}));
     for (unsigned seed = 1; seed < 4; ++seed) {
       const auto p = newton.vector(seed);
-      CHECK(relative_difference(apply(*newton.system, newton.host, p), multiply(newton.matrix, p)) < 1e-12);
+      CHECK(relative_difference(apply(*newton.system, newton.host, p), multiply(newton.matrix, p)) <
+            1e-12);
     }
     CHECK(newton.system->applies() == 3);
     const auto x = to_vector(newton.vector(1)), y = to_vector(newton.vector(2));
@@ -379,7 +393,8 @@ TEST_CASE("the preconditioner inverts the diagonal blocks of the Newton system")
   const auto b = newton.vector(5), x = apply(preconditioner, newton.host, b);
   for (std::size_t c = 0; c < 40; ++c) {
     std::vector<double> block(9), part(b.begin() + 3 * c, b.begin() + 3 * c + 3);
-    for (std::size_t e = 0; e < 9; ++e) block[e] = newton.matrix[(3 * c + e / 3) * 120 + 3 * c + e % 3];
+    for (std::size_t e = 0; e < 9; ++e)
+      block[e] = newton.matrix[(3 * c + e / 3) * 120 + 3 * c + e % 3];
     const auto expected = solve_dense(block, part);
     for (std::size_t k = 0; k < 3; ++k) CHECK(x[3 * c + k] == Approx(expected[k]).margin(1e-11));
   }
@@ -393,8 +408,10 @@ TEST_CASE("velocity, direction, impulse and right-hand side of the Newton system
   const auto scaled = [&](const std::vector<double>& v, bool inverse) {
     std::vector<double> out = v;
     for (std::size_t c = 0; c < p.contacts(); ++c) {
-      if (p.mu[c] == 0) out[3 * c + 1] = out[3 * c + 2] = 0;
-      else out[3 * c] *= inverse ? 1 / p.mu[c] : p.mu[c];
+      if (p.mu[c] == 0)
+        out[3 * c + 1] = out[3 * c + 2] = 0;
+      else
+        out[3 * c] *= inverse ? 1 / p.mu[c] : p.mu[c];
     }
     return out;
   };
@@ -405,7 +422,8 @@ TEST_CASE("velocity, direction, impulse and right-hand side of the Newton system
   CHECK(relative_difference(contact_axes(p, to_host(a)), scaled(u, true)) < 1e-13);
   newton.system->direction(to_view(world_axes(p, dgamma)), a, b);
   CHECK(relative_difference(contact_axes(p, to_host(a)), scaled(dgamma, false)) < 1e-13);
-  CHECK(relative_difference(contact_axes(p, to_host(b)), scaled(multiply(n, dgamma), true)) < 1e-13);
+  CHECK(relative_difference(contact_axes(p, to_host(b)), scaled(multiply(n, dgamma), true)) <
+        1e-13);
   newton.system->impulse(to_view(world_axes(p, x)), a);
   CHECK(relative_difference(contact_axes(p, to_host(a)), scaled(x, true)) < 1e-13);
   const VectorView rhs = to_view(world_axes(p, x));
@@ -425,8 +443,9 @@ TEST_CASE("every Krylov method solves a Newton system, with and without precondi
       KrylovOptions options;
       options.method = method;
       options.max_iterations = 2000;
-      KrylovSolver krylov(options, newton.system,
-                          preconditioned ? Teuchos::RCP<const Operator>(preconditioner) : Teuchos::null);
+      KrylovSolver krylov(
+          options, newton.system,
+          preconditioned ? Teuchos::RCP<const Operator>(preconditioner) : Teuchos::null);
       // A second solve with the same object must not remember the first.
       for (const double tolerance : {1e-3, 1e-10}) {
         const auto rhs = to_vector(world_axes(newton.host, b));
@@ -502,7 +521,8 @@ TEST_CASE("what a product throws leaves a Krylov method, which can be used again
     options.method = method;
     KrylovSolver krylov(options, newton.system, Teuchos::null);
     const auto rhs = to_vector(world_axes(newton.host, newton.vector(3)));
-    const auto x = to_vector(std::vector<double>(360, 0.0)), y = to_vector(std::vector<double>(360, 0.0));
+    const auto x = to_vector(std::vector<double>(360, 0.0)),
+               y = to_vector(std::vector<double>(360, 0.0));
     int products = 0;
     newton.system->on_apply = [&products] {
       if (++products == 4) throw Enough{};

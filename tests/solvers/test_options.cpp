@@ -59,11 +59,22 @@ TEST_CASE("options are set and listed") {
 TEST_CASE("options refuse what they do not allow and keep their value") {
   Fields f;
   OptionList options = options_of(f);
-  for (const auto& [name, text] : {std::pair{"step", "0"}, {"step", "2.1"}, {"step", "nan"},
-                                   {"step", "inf"}, {"step", ""}, {"step", "1x"}, {"step", " 1"},
-                                   {"factor", "inf"}, {"factor", "one"}, {"limit", "0"},
-                                   {"limit", "1.5"}, {"limit", "1e3"}, {"limit", "99999999999"},
-                                   {"verbose", "yes"}, {"verbose", "TRUE"}, {"method", "CG"},
+  for (const auto& [name, text] : {std::pair{"step", "0"},
+                                   {"step", "2.1"},
+                                   {"step", "nan"},
+                                   {"step", "inf"},
+                                   {"step", ""},
+                                   {"step", "1x"},
+                                   {"step", " 1"},
+                                   {"factor", "inf"},
+                                   {"factor", "one"},
+                                   {"limit", "0"},
+                                   {"limit", "1.5"},
+                                   {"limit", "1e3"},
+                                   {"limit", "99999999999"},
+                                   {"verbose", "yes"},
+                                   {"verbose", "TRUE"},
+                                   {"method", "CG"},
                                    {"method", ""}}) {
     INFO(name << "=" << text);
     check_parts(error_of([&] { options.set(name, text); }),
@@ -87,7 +98,8 @@ TEST_CASE("numbers as text read back as the same number") {
     CHECK(back == value);
   }
   double value = 7;
-  for (const char* text : {"", "x", "1 ", "1,2", "0x10", "--1"}) CHECK_FALSE(parse_number(text, value));
+  for (const char* text : {"", "x", "1 ", "1,2", "0x10", "--1"})
+    CHECK_FALSE(parse_number(text, value));
 }
 
 TEST_CASE("solver specifications") {
@@ -105,18 +117,27 @@ TEST_CASE("solver specifications") {
 
 TEST_CASE("solver specifications that are none") {
   const std::pair<const char*, const char*> bad[] = {
-      {"", "no solver name"},          {"[omega=1]", "no solver name"},
-      {"pgj ", "no solver name"},      {"pgj]", "no solver name"},
-      {"a/b", "no solver name"},       {"pgj[omega=1", "no closing ]"},
-      {"pgj[", "no closing ]"},        {"pgj[omega=1]x", "no closing ]"},
-      {"pgj[omega]", "'omega'"},       {"pgj[omega=]", "'omega='"},
-      {"pgj[=1]", "'=1'"},             {"pgj[o m=1]", "'o m=1'"},
-      {"pgj[omega=1,]", "a comma before ]"}, {"pgj[,omega=1]", "''"},
-      {"pgj[omega=1,,lambda=1]", "''"},      {"pgj[omega=1,omega=2]", "option omega twice"}};
+      {"", "no solver name"},
+      {"[omega=1]", "no solver name"},
+      {"pgj ", "no solver name"},
+      {"pgj]", "no solver name"},
+      {"a/b", "no solver name"},
+      {"pgj[omega=1", "no closing ]"},
+      {"pgj[", "no closing ]"},
+      {"pgj[omega=1]x", "no closing ]"},
+      {"pgj[omega]", "'omega'"},
+      {"pgj[omega=]", "'omega='"},
+      {"pgj[=1]", "'=1'"},
+      {"pgj[o m=1]", "'o m=1'"},
+      {"pgj[omega=1,]", "a comma before ]"},
+      {"pgj[,omega=1]", "''"},
+      {"pgj[omega=1,,lambda=1]", "''"},
+      {"pgj[omega=1,omega=2]", "option omega twice"}};
   for (const auto& [text, found] : bad) {
     INFO(text);
-    check_parts(error_of([&] { SolverSpec::parse(text); }),
-                {"solver '" + std::string(text) + "': expected id or id[name=value,...], found " + found});
+    check_parts(
+        error_of([&] { SolverSpec::parse(text); }),
+        {"solver '" + std::string(text) + "': expected id or id[name=value,...], found " + found});
   }
 }
 
@@ -141,7 +162,8 @@ TEST_CASE("the registry") {
       CHECK_NOTHROW(options.set(option.name, option.value));
     }
   }
-  check_parts(error_of([] { solver_entry("ipmm"); }), {"unknown solver 'ipmm'", "did you mean 'ipm'?"});
+  check_parts(error_of([] { solver_entry("ipmm"); }),
+              {"unknown solver 'ipmm'", "did you mean 'ipm'?"});
   check_parts(error_of([] { make_solver(SolverSpec::parse("pgj[omga=1]")); }),
               {"solver pgj: unknown option 'omga'", "did you mean 'omega'?"});
   check_parts(error_of([] { make_solver(SolverSpec::parse("pgj[omega=-1]")); }),
