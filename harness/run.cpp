@@ -29,18 +29,6 @@ double seconds(const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Ends a bare solve at the same outer iteration as the observed one, without ever looking.
-class IterationLimit : public Observer {
- public:
-  explicit IterationLimit(long limit) : limit_(limit) {}
-  bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
-    return progress.counters.outer >= limit_;
-  }
-
- private:
-  long limit_;
-};
-
 double relative_difference(const Vector& x, const Vector& y) {
   const auto a = read_view(x), b = read_view(y);
   double difference = 0, scale = 0;

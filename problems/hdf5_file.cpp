@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <type_traits>
 
 #include "problems/error.hpp"
 
@@ -45,34 +46,24 @@ void silence_hdf5() {
   (void)done;
 }
 
+/// HDF5's types for the element types of Hdf5File: in memory and in files.
 template <class T>
-hid_t native_type();
+struct ElementType;
 template <>
-hid_t native_type<double>() {
-  return H5T_NATIVE_DOUBLE;
-}
+struct ElementType<double> {
+  static hid_t memory() { return H5T_NATIVE_DOUBLE; }
+  static hid_t file() { return H5T_IEEE_F64LE; }
+};
 template <>
-hid_t native_type<std::int32_t>() {
-  return H5T_NATIVE_INT32;
-}
+struct ElementType<std::int32_t> {
+  static hid_t memory() { return H5T_NATIVE_INT32; }
+  static hid_t file() { return H5T_STD_I32LE; }
+};
 template <>
-hid_t native_type<std::int64_t>() {
-  return H5T_NATIVE_INT64;
-}
-template <class T>
-hid_t file_type();
-template <>
-hid_t file_type<double>() {
-  return H5T_IEEE_F64LE;
-}
-template <>
-hid_t file_type<std::int32_t>() {
-  return H5T_STD_I32LE;
-}
-template <>
-hid_t file_type<std::int64_t>() {
-  return H5T_STD_I64LE;
-}
+struct ElementType<std::int64_t> {
+  static hid_t memory() { return H5T_NATIVE_INT64; }
+  static hid_t file() { return H5T_STD_I64LE; }
+};
 
 std::string shape_text(const std::vector<hsize_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
@@ -230,7 +221,7 @@ Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
   if (!data.valid()) fail(dataset, "a dataset", "something else");
   const Id type(H5Dget_type(data), H5Tclose);
   const H5T_class_t kind = H5Tget_class(type);
-  const bool integral = native_type<T>() != native_type<double>();
+  constexpr bool integral = std::is_integral_v<T>;
   if (integral ? kind != H5T_INTEGER : (kind != H5T_FLOAT && kind != H5T_INTEGER)) {
     fail(dataset, integral ? "integers" : "numbers", "values of another type");
   }
@@ -241,8 +232,8 @@ Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
   Array<T> array;
   array.shape.assign(shape.begin(), shape.end());
   array.data.resize(static_cast<std::size_t>(size));
-  if (size > 0 &&
-      H5Dread(data, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, array.data.data()) < 0) {
+  if (size > 0 && H5Dread(data, ElementType<T>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                          array.data.data()) < 0) {
     fail(dataset, "readable data of shape " + shape_text(shape), "damaged or missing data");
   }
   return array;
@@ -268,9 +259,9 @@ void Hdf5File::write(const std::string& dataset, const std::vector<T>& data,
   }
   const Id links = link_creation();
   const Id set(
-      H5Dcreate2(id_, dataset.c_str(), file_type<T>(), space, links, creation, H5P_DEFAULT),
+      H5Dcreate2(id_, dataset.c_str(), ElementType<T>::file(), space, links, creation, H5P_DEFAULT),
       H5Dclose);
-  if (!set.valid() || (!data.empty() && H5Dwrite(set, native_type<T>(), H5S_ALL, H5S_ALL,
+  if (!set.valid() || (!data.empty() && H5Dwrite(set, ElementType<T>::memory(), H5S_ALL, H5S_ALL,
                                                  H5P_DEFAULT, data.data()) < 0)) {
     fail(dataset, "to write " + shape_text(extents), "a failed write");
   }

@@ -46,6 +46,12 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
+void check_begins(const std::string& message, const std::string& beginning) {
+  INFO("message: " << message);
+  INFO("should begin with: " << beginning);
+  CHECK(message.rfind(beginning, 0) == 0);
+}
+
 void check_parts(const std::string& message, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
     INFO("message: " << message);

@@ -45,6 +45,9 @@ std::string error_of(const Work& work) {
   return "";
 }
 
+/// Fails unless the message begins so.
+void check_begins(const std::string& message, const std::string& beginning);
+
 /// Fails unless every part is in the message.
 void check_parts(const std::string& message, const std::vector<std::string>& parts);
 

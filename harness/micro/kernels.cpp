@@ -57,18 +57,6 @@ void delassus_apply(benchmark::State& state) {
 }
 BENCHMARK(delassus_apply)->Unit(benchmark::kMicrosecond);
 
-/// Runs a solver for a fixed number of outer iterations and keeps the counters.
-class Limit : public Observer {
- public:
-  explicit Limit(long outer) : outer_(outer) {}
-  bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
-    return progress.counters.outer >= outer_;
-  }
-
- private:
-  long outer_;
-};
-
 // The product's 112 bytes with p also read and written in place of the result, r, normal, step, mu.
 void pgj_iteration(benchmark::State& state) {
   constexpr long iterations = 100;
@@ -76,7 +64,7 @@ void pgj_iteration(benchmark::State& state) {
   solver->setup(device());
   Vector gamma(device().map(), 1);
   for (auto _ : state) {
-    Limit limit(iterations);
+    IterationLimit limit(iterations);
     solver->solve(gamma, limit);
     fence();
   }
@@ -93,7 +81,7 @@ void ipm_krylov_iteration(benchmark::State& state) {
   Vector gamma(device().map(), 1);
   double krylov = 0, seconds = 0;
   for (auto _ : state) {
-    Limit limit(20);
+    IterationLimit limit(20);
     const Info info = solver->solve(gamma, limit);
     krylov += static_cast<double>(info.counters.krylov);
     seconds += info.timers.at("krylov");

@@ -47,4 +47,16 @@ class NullObserver : public Observer {
   bool observe(const Progress&, const std::function<void(Vector&)>&) override { return false; }
 };
 
+/// The bare run, ended after a number of outer iterations.
+class IterationLimit : public Observer {
+ public:
+  explicit IterationLimit(long outer) : outer_(outer) {}
+  bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
+    return progress.counters.outer >= outer_;
+  }
+
+ private:
+  long outer_;
+};
+
 }  // namespace ccp

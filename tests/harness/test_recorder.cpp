@@ -344,20 +344,10 @@ TEST_CASE("an observed solve makes the same iterates as a bare one, to the last 
   for (const std::string spec : {"pgj[tolerance=0]", "ipm"}) {
     INFO(spec);
     const long iterations = spec == "ipm" ? 12 : 300;
-    class Limit : public Observer {
-     public:
-      explicit Limit(long outer) : outer_(outer) {}
-      bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
-        return progress.counters.outer >= outer_;
-      }
-
-     private:
-      long outer_;
-    };
     const auto solver = make_solver(SolverSpec::parse(spec));
     solver->setup(problem);
     Vector bare(problem.map(), 1), observed(problem.map(), 1);
-    Limit limit(iterations);
+    IterationLimit limit(iterations);
     solver->solve(bare, limit);
     Referee referee(problem);
     RecorderOptions options = every_iteration();

@@ -37,8 +37,7 @@ struct Folder : TemporaryFolder {
   /// The complaint about a study; it names the file.
   std::string complaint(const std::string& text) const {
     const std::string message = error_of([&] { read(text); });
-    INFO(message);
-    CHECK(message.rfind(file("study.yaml") + ": ", 0) == 0);
+    check_begins(message, file("study.yaml") + ": ");
     return message;
   }
 };

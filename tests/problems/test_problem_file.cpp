@@ -133,8 +133,7 @@ std::string complaint(const ContactProblem& problem, const std::function<void(hi
   write_problem(path, problem, false);
   edit(path, damage);
   const std::string message = error_of([&] { read_problem(path); });
-  INFO(message);
-  CHECK(message.rfind(path + ": ", 0) == 0);
+  check_begins(message, path + ": ");
   return message;
 }
 

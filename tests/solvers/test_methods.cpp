@@ -59,18 +59,6 @@ void check_solved(const ContactProblem& scene, const std::string& spec) {
   CHECK(outcome.info.status != Status::diverged);
 }
 
-/// Never looks; ends the solve after some outer iterations.
-class Limit : public Observer {
- public:
-  explicit Limit(long outer) : outer_(outer) {}
-  bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
-    return progress.counters.outer >= outer_;
-  }
-
- private:
-  long outer_;
-};
-
 /// Projected Gauss-Jacobi on the host, in contact axes, from the formula in pgj.hpp; for bodies
 /// that do not rotate.
 std::vector<double> host_pgj(const ContactProblem& p, double omega, int iterations) {
@@ -130,7 +118,7 @@ std::vector<double> run_pgj(const ContactProblem& host, const std::string& spec,
   const auto solver = make_solver(SolverSpec::parse(spec));
   solver->setup(problem);
   Vector gamma(problem.map(), 1);
-  Limit limit(iterations);
+  IterationLimit limit(iterations);
   const Info info = solver->solve(gamma, limit);
   CHECK(info.counters.outer == iterations);
   CHECK(info.status == Status::stopped_by_observer);
@@ -322,7 +310,7 @@ TEST_CASE("ipm stops within a Krylov solve when time is up") {
     CHECK(info.counters.operator_applies <= 60 + 2 * (info.counters.outer + 2));
     for (const double value : to_host(gamma)) REQUIRE(std::isfinite(value));
     // And it is none the worse for it: the same bits as from a solver that was never interrupted.
-    Limit limit(2);
+    IterationLimit limit(2);
     solver->solve(again, limit);
     const auto fresh = make_solver(SolverSpec::parse(spec));
     fresh->setup(problem);
