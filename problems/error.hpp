@@ -24,7 +24,7 @@ class InputError : public std::runtime_error {
 template <class Strings>
 std::string did_you_mean(const std::string& word, const Strings& known);
 
-/// Number of single-character edits that turn a into b (Levenshtein distance).
+/// Number of insertions, deletions, substitutions and swaps of neighbours that turn a into b.
 std::size_t edit_distance(const std::string& a, const std::string& b);
 
 template <class Strings>

@@ -239,6 +239,7 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     problem_->to_contact_axes(read_view(out), overwrite_view(out));
   };
   const auto finish = [&](Status status, const std::string& message = "") {
+    system_->on_apply = nullptr;  // the observer may not outlive this call
     write_gamma(gamma);
     info.status = status;
     info.message = message;

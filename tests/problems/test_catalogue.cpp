@@ -102,4 +102,5 @@ TEST_CASE("suggestions") {
   CHECK(edit_distance("", "abc") == 3);
   CHECK(edit_distance("kitten", "sitting") == 3);
   CHECK(edit_distance("same", "same") == 0);
+  CHECK(edit_distance("imp", "ipm") == 1);  // neighbours swapped
 }
