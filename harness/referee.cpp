@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "solvers/core/upload.hpp"
+#include "solvers/core/transfer.hpp"
 #include "solvers/linear/block_diagonal.hpp"
 
 namespace ccp {

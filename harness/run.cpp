@@ -9,6 +9,7 @@
 #include "problems/error.hpp"
 #include "problems/problem_file.hpp"
 #include "solvers/core/registry.hpp"
+#include "solvers/core/transfer.hpp"
 
 namespace ccp {
 namespace {
@@ -40,14 +41,6 @@ double relative_difference(const Vector& x, const Vector& y) {
       },
       Kokkos::Max<double>(difference), Kokkos::Max<double>(scale));
   return scale > 0 ? difference / scale : 0;
-}
-
-void copy_to_host(const Vector& x, std::vector<double>& out) {
-  const auto view = read_view(x);
-  const auto host = Kokkos::create_mirror_view(view);
-  Kokkos::deep_copy(host, view);
-  out.resize(host.extent(0));
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = host(i);
 }
 
 }  // namespace
@@ -109,7 +102,7 @@ RunResult run(const RunRequest& request, const std::string& command_line,
     result.memory_per_contact =
         (peak_memory() - memory_before) / static_cast<double>(result.contacts);
   }
-  if (request.keep_gamma) copy_to_host(gamma, result.gamma);
+  if (request.keep_gamma) result.gamma = download(read_view(gamma));
   if (request.bare_check && result.info.status != Status::unsupported) {
     Vector bare(problem->map(), 1);
     IterationLimit limit(result.info.counters.outer);

@@ -29,10 +29,6 @@ double length(const double* v) {
   return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-bool by_bodies(const Candidate& x, const Candidate& y) {
-  return x.a != y.a ? x.a < y.a : x.b < y.b;
-}
-
 }  // namespace
 
 std::vector<Candidate> find_candidates(const Spheres& spheres, double cutoff, double sweep) {

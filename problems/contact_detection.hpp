@@ -22,6 +22,14 @@ struct Candidate {
   double gap;         ///< m, signed distance of the surfaces
 };
 
+/// The order in which candidates are listed: by a, then by b.
+inline bool by_bodies(const Candidate& x, const Candidate& y) {
+  return x.a != y.a ? x.a < y.a : x.b < y.b;
+}
+
+/// The cutoff for potential contacts that the papers' three Test Problems share, in mean radii.
+inline constexpr double papers_cutoff = 0.666;
+
 /// All sphere-sphere and sphere-ground pairs with a gap below cutoff + sweep * (closing speed),
 /// ordered by (a, b).
 /// @param sweep  s, how far ahead approaching pairs are looked for

@@ -101,7 +101,6 @@ ContactProblem import_kleinert(const std::string& path, std::size_t contacts,
     std::size_t spheres, contacts;
   };
   constexpr Known papers[] = {{2048, 8378}, {5040, 21050}, {10192, 43409}};
-  constexpr double cutoff_in_mean_radii = 0.666;
 
   Spheres spheres = read_kleinert(path);
   if (contacts == 0) {
@@ -116,7 +115,7 @@ ContactProblem import_kleinert(const std::string& path, std::size_t contacts,
   } else if (spheres.count() > 0) {
     const double mean = std::accumulate(spheres.radius.begin(), spheres.radius.end(), 0.0) /
                         static_cast<double>(spheres.count());
-    candidates = find_candidates(spheres, cutoff_in_mean_radii * mean);
+    candidates = find_candidates(spheres, papers_cutoff * mean);
   }
   ContactProblem problem = sphere_problem(spheres, candidates, model);
   problem.name = std::filesystem::path(path).stem().string();

@@ -11,7 +11,7 @@
 #include "problems/hdf5_file.hpp"
 #include "problems/problem_file.hpp"
 #include "solvers/core/registry.hpp"
-#include "solvers/core/upload.hpp"
+#include "solvers/core/transfer.hpp"
 
 namespace ccp::app {
 namespace {
@@ -88,10 +88,7 @@ class RegisteredStepSolver : public StepSolver {
                       upload<VectorView>("ccp::guess", gamma, gamma.size()));
     solver_->setup(problem);
     solver_->solve(solution, observer);
-    const auto view = read_view(solution);
-    const auto mirror = Kokkos::create_mirror_view(view);
-    Kokkos::deep_copy(mirror, view);
-    for (std::size_t i = 0; i < gamma.size(); ++i) gamma[i] = mirror(i);
+    gamma = download(read_view(solution));
   }
 
  private:

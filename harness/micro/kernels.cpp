@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <memory>
 
-#include "harness/measures.hpp"
 #include "harness/provenance.hpp"
 #include "harness/referee.hpp"
 #include "problems/catalogue.hpp"

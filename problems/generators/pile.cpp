@@ -110,12 +110,9 @@ std::vector<double> Simulation::guess(const ContactProblem& problem,
   std::vector<double> gamma(3 * candidates.size(), 0.0);
   std::size_t old = 0;  // both lists are ordered by (a, b)
   for (std::size_t c = 0; c < candidates.size(); ++c) {
-    const auto before = [&](const Candidate& x) {
-      return x.a != candidates[c].a ? x.a < candidates[c].a : x.b < candidates[c].b;
-    };
-    while (old < candidates_.size() && before(candidates_[old])) ++old;
+    while (old < candidates_.size() && by_bodies(candidates_[old], candidates[c])) ++old;
     if (old == candidates_.size()) break;
-    if (candidates_[old].a != candidates[c].a || candidates_[old].b != candidates[c].b) continue;
+    if (by_bodies(candidates[c], candidates_[old])) continue;  // a pair that was not there
     const double* frame = &problem.frame[9 * c];
     for (int row = 0; row < 3; ++row) {
       for (int k = 0; k < 3; ++k) {
@@ -226,9 +223,9 @@ ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
   }
   sort_spatially(spheres);
   const double mean_radius = 0.5 * (options.radius_min + options.radius_max);
-  const std::vector<Candidate> candidates = options.contacts > 0
-                                                ? nearest_candidates(spheres, options.contacts)
-                                                : find_candidates(spheres, 0.666 * mean_radius);
+  const std::vector<Candidate> candidates =
+      options.contacts > 0 ? nearest_candidates(spheres, options.contacts)
+                           : find_candidates(spheres, papers_cutoff * mean_radius);
   ContactProblem problem = sphere_problem(spheres, candidates, options.model);
   problem.name = "pile";
   problem.source.kind = "generated";

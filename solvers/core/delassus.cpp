@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "solvers/core/upload.hpp"
+#include "solvers/core/transfer.hpp"
 
 namespace ccp {
 DelassusOperator::DelassusOperator(const ContactProblem& problem) {

@@ -1,6 +1,6 @@
 #include "solvers/core/problem.hpp"
 
-#include "solvers/core/upload.hpp"
+#include "solvers/core/transfer.hpp"
 
 namespace ccp {
 namespace {

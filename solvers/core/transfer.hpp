@@ -34,4 +34,13 @@ Array upload(const std::string& label, const std::vector<T>& data, std::size_t r
   return device;
 }
 
+/// Copies a flat device array to the host.
+inline std::vector<double> download(const ConstVectorView& device) {
+  const auto host = Kokkos::create_mirror_view(device);
+  Kokkos::deep_copy(host, device);
+  std::vector<double> data(host.extent(0));
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = host(i);
+  return data;
+}
+
 }  // namespace ccp
