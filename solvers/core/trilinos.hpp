@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <string>
 
+#include "solvers/core/blas_threads.hpp"
+
 namespace ccp {
 
 using Vector = Tpetra::MultiVector<double>;  ///< always one column here
@@ -53,7 +55,8 @@ inline void fence() {
   ExecSpace().fence();
 }
 
-/// Starts Kokkos for the life of this object. @param threads 0 = whatever the environment says
+/// Starts Kokkos for the life of this object, and gives the BLAS the threads that Kokkos has on the
+/// host. @param threads 0 = whatever the environment says
 class KokkosSession {
  public:
   explicit KokkosSession(int threads = 0) {
@@ -67,6 +70,7 @@ class KokkosSession {
     settings.disable_warnings = true;
 #endif
     Kokkos::initialize(settings);
+    set_blas_threads(Kokkos::DefaultHostExecutionSpace().concurrency());
   }
   ~KokkosSession() {
     Kokkos::finalize();

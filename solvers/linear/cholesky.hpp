@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ccp {
+
+/// Sparse Cholesky factorisation P A P^T = L L^T by CHOLMOD: supernodal, nested dissection (METIS,
+/// or AMD where METIS is missing or fails), symbolic analysis once. On the host; its dense kernels
+/// are the BLAS', on as many threads as the run has (set_blas_threads).
+class SparseCholesky {
+ public:
+  /// Analyses a symmetric matrix given by its lower triangle in compressed columns: n + 1 offsets,
+  /// row indices >= column, ascending in each column. The ordering is done here.
+  /// @throws std::invalid_argument if the arrays are no such pattern, std::bad_alloc
+  SparseCholesky(std::vector<std::int64_t> column_offsets, std::vector<int> rows);
+  ~SparseCholesky();
+  SparseCholesky(SparseCholesky&&) noexcept;
+  SparseCholesky& operator=(SparseCholesky&&) noexcept;
+
+  /// Numeric factorisation. @param values  of the lower triangle, in the order of `rows`
+  /// @return false if the matrix is not positive definite (or has NaN entries); solve() must not be
+  ///         called then
+  bool factorize(const double* values);
+
+  /// x = A^-1 b for one right-hand side of n values on the host; x may be b.
+  void solve(const double* b, double* x);
+
+  int size() const;
+  /// Entries of L without the zeros that supernodes store beside them, from the analysis.
+  double factor_entries() const;
+  /// Floating-point operations of a factorisation, from the analysis.
+  double flops() const;
+
+ private:
+  struct Cholmod;
+  std::unique_ptr<Cholmod> cholmod_;
+};
+
+}  // namespace ccp

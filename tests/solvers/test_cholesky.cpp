@@ -1,0 +1,104 @@
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "solvers/linear/cholesky.hpp"
+#include "tests/support.hpp"
+
+namespace ccp::test {
+namespace {
+
+/// The 7-point Laplacian of a k x k x k grid, plus `shift` on the diagonal: its lower triangle.
+struct Grid {
+  std::vector<std::int64_t> offsets{0};
+  std::vector<int> rows;
+  std::vector<double> values;
+
+  Grid(int k, double shift) {
+    const int n = k * k * k;
+    for (int j = 0; j < n; ++j) {
+      add(j, 6 + shift);
+      if ((j + 1) % k != 0) add(j + 1, -1);
+      if ((j / k + 1) % k != 0) add(j + k, -1);
+      if (j + k * k < n) add(j + k * k, -1);
+      offsets.push_back(static_cast<std::int64_t>(rows.size()));
+    }
+  }
+  void add(int row, double value) {
+    rows.push_back(row);
+    values.push_back(value);
+  }
+  std::vector<double> times(const std::vector<double>& x) const {
+    std::vector<double> y(x.size(), 0.0);
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      for (std::int64_t k = offsets[j]; k < offsets[j + 1]; ++k) {
+        const auto i = static_cast<std::size_t>(rows[k]);
+        y[i] += values[k] * x[j];
+        if (i != j) y[j] += values[k] * x[i];
+      }
+    }
+    return y;
+  }
+};
+
+}  // namespace
+
+//     | 4  2    |        | 2       |
+// A = | 2  5  2 |,  L =  | 1  2    |,  b = A (1, 1, 1)
+//     |    2  5 |        |    1  2 |
+TEST_CASE("cholesky: three unknowns by hand") {
+  SparseCholesky factor({0, 2, 4, 5}, {0, 1, 1, 2, 2});
+  CHECK(factor.size() == 3);
+  CHECK(factor.factor_entries() == 5);
+  const double a[] = {4, 2, 5, 2, 5};
+  REQUIRE(factor.factorize(a));
+  const std::vector<double> b{6, 9, 7};
+  std::vector<double> x(3);
+  factor.solve(b.data(), x.data());
+  CHECK(relative_difference(x, {1, 1, 1}) < 1e-15);
+  x = b;
+  factor.solve(x.data(), x.data());  // in place
+  CHECK(relative_difference(x, {1, 1, 1}) < 1e-15);
+}
+
+TEST_CASE("cholesky: one analysis serves many values") {
+  const int k = 12;
+  const Grid first(k, 1e-3), second(k, 2);
+  SparseCholesky factor(first.offsets, first.rows);
+  CHECK(factor.factor_entries() > static_cast<double>(first.rows.size()));
+  CHECK(factor.flops() > factor.factor_entries());
+  for (const Grid* grid : {&first, &second}) {
+    const auto x = random_vector(static_cast<std::size_t>(k * k * k), 3);
+    REQUIRE(factor.factorize(grid->values.data()));
+    std::vector<double> found(x.size());
+    factor.solve(grid->times(x).data(), found.data());
+    CHECK(relative_difference(found, x) < 1e-11);
+  }
+}
+
+TEST_CASE("cholesky: what is not positive definite is said, and forgotten with the next values") {
+  Grid grid(4, 0);
+  SparseCholesky factor(grid.offsets, grid.rows);
+  const double good = grid.values[0];
+  for (const double bad : {-1.0, 0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    grid.values[0] = bad;
+    CHECK_FALSE(factor.factorize(grid.values.data()));
+    double x[64];
+    CHECK_THROWS_AS(factor.solve(x, x), std::logic_error);
+  }
+  grid.values[0] = good;
+  CHECK(factor.factorize(grid.values.data()));
+}
+
+TEST_CASE("cholesky: no unknowns, and patterns that are none") {
+  SparseCholesky nothing({0}, {});
+  CHECK(nothing.factorize(nullptr));
+  nothing.solve(nullptr, nullptr);
+  CHECK_THROWS_AS(SparseCholesky({}, {}), std::invalid_argument);
+  CHECK_THROWS_AS(SparseCholesky({0, 1, 3}, {0, 0, 1}), std::invalid_argument);  // upper triangle
+  CHECK_THROWS_AS(SparseCholesky({0, 1, 2}, {0, 2}), std::invalid_argument);     // beyond the end
+  CHECK_THROWS_AS(SparseCholesky({0, 2, 2}, {1, 0}), std::invalid_argument);     // not ascending
+  CHECK_THROWS_AS(SparseCholesky({0, 2, 1}, {0}), std::invalid_argument);
+}
+
+}  // namespace ccp::test
