@@ -23,6 +23,9 @@ KOKKOS_INLINE_FUNCTION Vec3 operator*(double s, const Vec3& a) {
 KOKKOS_INLINE_FUNCTION double dot(const Vec3& a, const Vec3& b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
+KOKKOS_INLINE_FUNCTION Vec3 cross(const Vec3& a, const Vec3& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
 KOKKOS_INLINE_FUNCTION double norm(const Vec3& a) {
   return sqrt(dot(a, a));
 }

@@ -5,6 +5,7 @@
 #include "problems/error.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "solvers/pgj/pgj.hpp"
+#include "solvers/vipm/vipm.hpp"
 
 namespace ccp {
 namespace {
@@ -30,6 +31,12 @@ const std::vector<SolverEntry>& solver_entries() {
        false,
        "interior-point method with inexact Krylov directions (Kleinert, Simeon and Obermayr)",
        make<IpmSolver>},
+      {"vipm",
+       "convex",
+       {"bodies"},
+       true,
+       "predictor-corrector interior-point method in body-velocity space",
+       make<VipmSolver>},
   };
   return table;
 }

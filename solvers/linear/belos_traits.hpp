@@ -3,10 +3,13 @@
 // What Belos needs to know of our vectors: a Tpetra::MultiVector whose additions and products of
 // single columns use vector_kernels.hpp. All else is Tpetra's.
 
+#include <BelosLinearProblem.hpp>
 #include <BelosMultiVecTraits.hpp>
 #include <BelosOperatorTraits.hpp>
+#include <BelosPseudoBlockCGIter.hpp>
 #include <BelosStubTsqrAdapter.hpp>
 #include <BelosTpetraAdapter.hpp>
+#include <Trilinos_version.h>
 #include <cmath>
 #include <vector>
 
@@ -56,7 +59,12 @@ class MultiVecTraits<double, ccp::KrylovVector> {
   static bool HasConstantStride(const MV& x) { return Base::HasConstantStride(x); }
 
   static void MvTimesMatAddMv(double alpha, const MV& a, const Dense& b, double beta, MV& x) {
-    Base::MvTimesMatAddMv(alpha, a, b, beta, x);
+    if (single(a) && single(x)) {
+      ccp::vector_kernels::add(alpha * b(0, 0), ccp::read_view(a), beta, ccp::read_view(x),
+                               ccp::read_write_view(x));
+    } else {
+      Base::MvTimesMatAddMv(alpha, a, b, beta, x);
+    }
   }
   static void MvAddMv(double alpha, const MV& a, double beta, const MV& b, MV& x) {
     if (single(x)) {
@@ -109,3 +117,21 @@ class OperatorTraits<double, ccp::KrylovVector, ccp::Operator> {
 };
 
 }  // namespace Belos
+
+namespace ccp {
+
+/// Starts a CG iteration from the residual of its linear problem; how differs between versions.
+inline void start_cg(Belos::PseudoBlockCGIter<double, KrylovVector, Operator>& iteration,
+                     const Belos::LinearProblem<double, KrylovVector, Operator>& problem) {
+  const auto residual = Teuchos::rcp(new KrylovVector(*problem.getInitResVec()));
+#if TRILINOS_MAJOR_MINOR_VERSION >= 160100
+  iteration.initializeCG(
+      Teuchos::rcp(new Belos::PseudoBlockCGIterationState<double, KrylovVector>), residual);
+#else
+  Belos::CGIterationState<double, KrylovVector> state;
+  state.R = residual;
+  iteration.initializeCG(state);
+#endif
+}
+
+}  // namespace ccp

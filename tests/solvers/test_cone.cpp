@@ -24,10 +24,6 @@ struct Frame {
   Vec3 contact(const Vec3& v) const { return {dot(v, n), dot(v, t1), dot(v, t2)}; }
 };
 
-Vec3 cross(const Vec3& a, const Vec3& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
 class Random {
  public:
   double operator()(double low, double high) {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+
+#include "solvers/core/trilinos.hpp"
+
+namespace ccp {
+
+/// Adds the seconds of its life to a timer, with the device's queue drained at both ends.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total) { fence(); }
+  ~Stopwatch() { total_ += seconds(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  /// Since the start.
+  double seconds() const {
+    fence();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace ccp

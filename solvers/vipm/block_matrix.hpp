@@ -1,0 +1,210 @@
+#pragma once
+
+#include "solvers/core/trilinos.hpp"
+
+namespace ccp {
+
+/// Pattern of a symmetric block matrix whose rows have been sorted by level: a row depends, through
+/// its entries left of the diagonal, on rows of lower levels only. Whatever sweeps through the rows
+/// (a factorisation, a triangular solve) may treat the rows of one level in any order or at once.
+struct BlockPattern {
+  int rows = 0;
+  int blocks = 0;                    ///< off-diagonal blocks of the lower triangle
+  DeviceArray<int*> level_offset;    ///< [levels + 1] first row of each level
+  DeviceArray<int*> row_offset;      ///< [rows + 1] blocks left of the diagonal, by rows
+  DeviceArray<int*> column;          ///< [blocks] ascending within a row
+  DeviceArray<int*> column_offset;   ///< [rows + 1] the same blocks by columns
+  DeviceArray<int* [2]> by_column;   ///< [blocks] block and its row, ascending rows
+  int levels() const { return static_cast<int>(level_offset.extent(0)) - 1; }
+};
+
+/// Small dense blocks kept in flat arrays, row-major.
+namespace block {
+
+/// Packed lower triangle: entry (i, j), i >= j, at i (i + 1) / 2 + j.
+template <int NB>
+inline constexpr int packed = NB*(NB + 1) / 2;
+KOKKOS_INLINE_FUNCTION constexpr int at(int i, int j) {
+  return i * (i + 1) / 2 + j;
+}
+
+/// c -= a b^T.
+template <int NB>
+KOKKOS_INLINE_FUNCTION void subtract_product(const double* a, const double* b, double* c) {
+  for (int i = 0; i < NB; ++i) {
+    for (int j = 0; j < NB; ++j) {
+      double sum = 0;
+      for (int k = 0; k < NB; ++k) sum += a[NB * i + k] * b[NB * j + k];
+      c[NB * i + j] -= sum;
+    }
+  }
+}
+
+/// c -= a a^T, c packed.
+template <int NB>
+KOKKOS_INLINE_FUNCTION void subtract_square(const double* a, double* c) {
+  for (int i = 0; i < NB; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      double sum = 0;
+      for (int k = 0; k < NB; ++k) sum += a[NB * i + k] * a[NB * j + k];
+      c[at(i, j)] -= sum;
+    }
+  }
+}
+
+/// y -= a x.
+template <int NB>
+KOKKOS_INLINE_FUNCTION void subtract_apply(const double* a, const double* x, double* y) {
+  for (int i = 0; i < NB; ++i) {
+    double sum = 0;
+    for (int j = 0; j < NB; ++j) sum += a[NB * i + j] * x[j];
+    y[i] -= sum;
+  }
+}
+
+/// y -= a^T x.
+template <int NB>
+KOKKOS_INLINE_FUNCTION void subtract_apply_transposed(const double* a, const double* x, double* y) {
+  for (int i = 0; i < NB; ++i) {
+    for (int j = 0; j < NB; ++j) y[j] -= a[NB * i + j] * x[i];
+  }
+}
+
+/// Inverse of the Cholesky factor of a, both packed lower triangles, in place.
+/// @return false if a is not safely positive definite: a pivot below `least` times its entry
+template <int NB>
+KOKKOS_INLINE_FUNCTION bool invert_factor(double* a, double least) {
+  bool good = true;
+  for (int j = 0; j < NB; ++j) {
+    const double entry = a[at(j, j)];
+    double pivot = entry;
+    for (int k = 0; k < j; ++k) pivot -= a[at(j, k)] * a[at(j, k)];
+    if (!(pivot > least * entry)) {
+      good = false;
+      pivot = entry > 0 ? entry : 1;
+    }
+    const double root = sqrt(pivot);
+    a[at(j, j)] = root;
+    for (int i = j + 1; i < NB; ++i) {
+      double sum = a[at(i, j)];
+      for (int k = 0; k < j; ++k) sum -= a[at(i, k)] * a[at(j, k)];
+      a[at(i, j)] = sum / root;
+    }
+  }
+  for (int j = 0; j < NB; ++j) {
+    a[at(j, j)] = 1 / a[at(j, j)];
+    for (int i = j + 1; i < NB; ++i) {
+      double sum = 0;
+      for (int k = j; k < i; ++k) sum -= a[at(i, k)] * a[at(k, j)];
+      a[at(i, j)] = sum / a[at(i, i)];
+    }
+  }
+  return good;
+}
+
+/// x <- L x for a packed lower triangle.
+template <int NB>
+KOKKOS_INLINE_FUNCTION void lower_apply(const double* l, double* x) {
+  for (int i = NB - 1; i >= 0; --i) {
+    double sum = 0;
+    for (int j = 0; j <= i; ++j) sum += l[at(i, j)] * x[j];
+    x[i] = sum;
+  }
+}
+
+/// x <- L^T x for a packed lower triangle.
+template <int NB>
+KOKKOS_INLINE_FUNCTION void lower_apply_transposed(const double* l, double* x) {
+  for (int j = 0; j < NB; ++j) {
+    double sum = 0;
+    for (int i = j; i < NB; ++i) sum += l[at(i, j)] * x[i];
+    x[j] = sum;
+  }
+}
+
+/// Entries stored for an off-diagonal block of the matrix. Blocks of bodies that do not rotate are
+/// symmetric, and their packed half is all that is stored.
+template <int NB>
+inline constexpr int stored = NB == 3 ? packed<3> : NB* NB;
+
+/// The full block from its stored entries.
+template <int NB>
+KOKKOS_INLINE_FUNCTION void expand(const double* from, double* a) {
+  if (stored<NB> == NB * NB) {
+    for (int k = 0; k < NB * NB; ++k) a[k] = from[k];
+  } else {
+    for (int i = 0; i < NB; ++i) {
+      for (int j = 0; j <= i; ++j) a[NB * i + j] = a[NB * j + i] = from[at(i, j)];
+    }
+  }
+}
+
+}  // namespace block
+
+/// Symmetric matrix of NB x NB blocks on a BlockPattern: the diagonal blocks packed, the lower
+/// off-diagonal ones as block::expand takes them. For NB = 3 that is 52 bytes per off-diagonal block
+/// with its index.
+template <int NB>
+class SymmetricBlockMatrix : public Operator {
+ public:
+  explicit SymmetricBlockMatrix(const BlockPattern& pattern);
+
+  Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
+  Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
+  bool hasTransposeApply() const override { return true; }
+  /// y = A x; alpha and beta must be 1 and 0.
+  void apply(const Vector& x, Vector& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
+             double alpha = 1, double beta = 0) const override;
+  void multiply(const ConstVectorView& x, const VectorView& y) const;
+
+  const BlockPattern& pattern() const { return pattern_; }
+  DeviceArray<double*> diagonal() const { return diagonal_; }
+  DeviceArray<double*> off_diagonal() const { return off_diagonal_; }
+
+ private:
+  BlockPattern pattern_;
+  Teuchos::RCP<const Map> map_;
+  DeviceArray<double*> diagonal_;      ///< [rows * packed]
+  DeviceArray<double*> off_diagonal_;  ///< [blocks * stored]
+};
+
+/// Calls row(i) for all rows, those of lower levels first; rows of one level in parallel.
+template <class Row>
+void sweep_up(const std::string& label, const BlockPattern& pattern, const Row& row);
+/// The same from the last level to the first.
+template <class Row>
+void sweep_down(const std::string& label, const BlockPattern& pattern, const Row& row);
+
+/// Block incomplete Cholesky factorisation without fill, A ~ L L^T on the pattern of A, with the
+/// level order of the pattern. With `off_diagonal` false only the diagonal blocks are kept: the
+/// block Jacobi preconditioner.
+template <int NB>
+class IncompleteCholesky : public Operator {
+ public:
+  IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal);
+
+  /// Factorises. When a pivot fails, starts again with the diagonal multiplied by 1 + shift, shift
+  /// = 1e-3, 3e-3, ... @return the shift used
+  double factorize(const SymmetricBlockMatrix<NB>& a);
+
+  Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
+  Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
+  bool hasTransposeApply() const override { return true; }
+  /// y = (L L^T)^-1 x; alpha and beta must be 1 and 0.
+  void apply(const Vector& x, Vector& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
+             double alpha = 1, double beta = 0) const override;
+
+  long applies() const { return applies_; }
+
+  bool try_factorize(const SymmetricBlockMatrix<NB>& a, double shift) const;
+
+ private:
+  BlockPattern pattern_;
+  bool off_diagonal_;
+  Teuchos::RCP<const Map> map_;
+  DeviceArray<double*> inverse_;  ///< [rows * packed] inverses of the diagonal blocks of L
+  DeviceArray<double*> factor_;   ///< [blocks * NB * NB] off-diagonal blocks of L
+  mutable long applies_ = 0;
+};
+
+}  // namespace ccp

@@ -1,0 +1,256 @@
+#include "solvers/vipm/contact_state.hpp"
+
+#include "solvers/vipm/contact_step.hpp"
+
+namespace ccp::vipm {
+namespace {
+
+/// x = T gamma; for mu = 0 only the normal part counts.
+KOKKOS_INLINE_FUNCTION Vec3 scaled_impulse(const Vec3& gamma, const Vec3& n, double mu) {
+  return stretch(mu, 1, gamma, n);
+}
+/// y = T^-1 u.
+KOKKOS_INLINE_FUNCTION Vec3 scaled_velocity(const Vec3& u, const Vec3& n, double mu) {
+  return stretch(1 / mu, 1, u, n);
+}
+
+/// Moves z along the normal until its spectral values times sqrt 2 are at least `least`.
+KOKKOS_INLINE_FUNCTION Vec3 push_inside(const Vec3& z, const Vec3& n, double least) {
+  const Split s = split(z, n);
+  const double missing = least - (s.n - s.size);
+  return missing > 0 ? z + missing * n : z;
+}
+
+template <class Array>
+KOKKOS_INLINE_FUNCTION void load6(const Array& a, int i, double out[6]) {
+  for (int k = 0; k < 6; ++k) out[k] = a(i, k);
+}
+
+
+}  // namespace
+
+ContactState::ContactState(const Problem& problem)
+    : contacts_(problem.contacts()),
+      r_(problem.r()),
+      normal_(problem.normal()),
+      mu_(problem.mu()) {
+  const std::size_t size = 3 * static_cast<std::size_t>(contacts_);
+  gamma_ = VectorView("ccp::Vipm::gamma", size);
+  u_ = VectorView("ccp::Vipm::u", size);
+  dgamma_ = VectorView("ccp::Vipm::dgamma", size);
+  du_ = VectorView("ccp::Vipm::du", size);
+  g_ = VectorView("ccp::Vipm::g", size);
+  gap_ = VectorView("ccp::Vipm::gap", size);
+  k_ = DeviceArray<double* [6]>("ccp::Vipm::k", contacts_);
+}
+
+void ContactState::start_impulses(double impulse) {
+  const auto gamma = gamma_;
+  const auto normal = normal_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::start_impulses", range(contacts_),
+      KOKKOS_LAMBDA(const int c) { store3(gamma, c, impulse * row3(normal, c)); });
+}
+
+void ContactState::start_impulses(const ConstVectorView& guess, double least) {
+  const auto gamma = gamma_;
+  const auto normal = normal_;
+  const auto mu = mu_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::start_impulses", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        const Vec3 n = row3(normal, c), start = load3(guess, c);
+        if (mu(c) == 0) {
+          const double value = dot(start, n);
+          store3(gamma, c, (value > least ? value : least) * n);
+          return;
+        }
+        const Vec3 x = push_inside(scaled_impulse(start, n, mu(c)), n, least);
+        store3(gamma, c, stretch(1 / mu(c), 1, x, n));
+      });
+}
+
+void ContactState::start_velocities(const ConstVectorView& d, double least) {
+  const auto u = u_;
+  const auto r = r_;
+  const auto normal = normal_;
+  const auto mu = mu_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::start_velocities", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        const Vec3 n = row3(normal, c), free = load3(d, c) + load3(r, c);
+        if (mu(c) == 0) {
+          const double value = dot(free, n);
+          store3(u, c, value > least ? free : free + (least - value) * n);
+          return;
+        }
+        const Vec3 y = push_inside(scaled_velocity(free, n, mu(c)), n, least);
+        store3(u, c, stretch(mu(c), 1, y, n));
+      });
+}
+
+ContactState::Sums ContactState::scale(const ConstVectorView& d) {
+  const auto gamma = gamma_, u = u_, gap = gap_;
+  const auto r = r_;
+  const auto normal = normal_;
+  const auto mu = mu_;
+  const auto k = k_;
+  Sums sums;
+  Kokkos::parallel_reduce(
+      "ccp::Vipm::scale", range(contacts_),
+      KOKKOS_LAMBDA(const int c, double& product, double& impulses, double& largest) {
+        const Vec3 n = row3(normal, c), gc = load3(gamma, c), uc = load3(u, c);
+        const Vec3 open = uc - load3(d, c) - load3(r, c);
+        store3(gap, c, open);
+        const double gn = dot(gc, n);
+        impulses += gn;
+        double block[6];
+        if (mu(c) == 0) {
+          const double un = dot(uc, n), ratio = gn / un;
+          product += gn * un;
+          const double v[3] = {n.x, n.y, n.z};
+          for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j <= i; ++j) block[i * (i + 1) / 2 + j] = ratio * v[i] * v[j];
+          }
+          const double size = fabs(dot(open, n));
+          if (!(size <= largest)) largest = size;
+        } else {
+          product += dot(gc, uc);
+          const Scaling s =
+              make_scaling(scaled_impulse(gc, n, mu(c)), scaled_velocity(uc, n, mu(c)), n);
+          impulse_per_velocity(s, mu(c), block);
+          const double size = norm(open);
+          if (!(size <= largest)) largest = size;
+        }
+        for (int i = 0; i < 6; ++i) k(c, i) = block[i];
+      },
+      Kokkos::Sum<double>(sums.product), Kokkos::Sum<double>(sums.normal),
+      Kokkos::Max<double>(sums.gap));
+  return sums;
+}
+
+/// Calls direction(c, dgamma, du) for every contact and measures the step along what it gives.
+template <class Direction>
+ContactState::Step ContactState::measure_step(const Direction& direction) {
+  const auto gamma = gamma_, u = u_, dgamma = dgamma_, du = du_;
+  const auto normal = normal_;
+  const auto mu = mu_;
+  Step step;
+  Kokkos::parallel_reduce(
+      "ccp::Vipm::step", range(contacts_),
+      KOKKOS_LAMBDA(const int c, double& smallest, double& product, double& cross,
+                    double& square) {
+        const Vec3 n = row3(normal, c), gc = load3(gamma, c), uc = load3(u, c);
+        Vec3 dg, dv;
+        direction(c, dg, dv);
+        store3(dgamma, c, dg);
+        store3(du, c, dv);
+        double step, other;
+        if (mu(c) == 0) {
+          const double g = dot(gc, n), v = dot(uc, n), d = dot(dg, n), e = dot(dv, n);
+          step = d < 0 ? -g / d : 1e300;
+          other = e < 0 ? -v / e : 1e300;
+          if (!(d == d) || !(e == e)) step = d + e;
+          product += g * v;
+          cross += g * e + v * d;
+          square += d * e;
+        } else {
+          step = jordan::max_step(scaled_impulse(gc, n, mu(c)), scaled_impulse(dg, n, mu(c)), n);
+          other = jordan::max_step(scaled_velocity(uc, n, mu(c)), scaled_velocity(dv, n, mu(c)), n);
+          product += dot(gc, uc);
+          cross += dot(gc, dv) + dot(uc, dg);
+          square += dot(dg, dv);
+        }
+        if (other < step) step = other;
+        if (!(step >= smallest)) smallest = step;  // a NaN is kept, too
+      },
+      Kokkos::Min<double>(step.theta), Kokkos::Sum<double>(step.product),
+      Kokkos::Sum<double>(step.cross), Kokkos::Sum<double>(step.square));
+  return step;
+}
+
+ContactState::Step ContactState::predictor(const ConstVectorView& d) {
+  const auto gamma = gamma_, gap = gap_;
+  const auto k = k_;
+  return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
+    double block[6];
+    load6(k, c, block);
+    dv = load3(d, c) - load3(gap, c);
+    dg = -1.0 * (load3(gamma, c) + symmetric_apply(block, dv));
+  });
+}
+
+ContactState::Step ContactState::direction(const ConstVectorView& d) {
+  const auto gamma = gamma_, gap = gap_, g = g_;
+  const auto k = k_;
+  return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
+    double block[6];
+    load6(k, c, block);
+    dv = load3(d, c) - load3(gap, c);
+    dg = load3(g, c) - load3(gamma, c) - symmetric_apply(block, dv);
+  });
+}
+
+ContactState::Step ContactState::refine(const ConstVectorView& d) {
+  const auto dgamma = dgamma_, du = du_;
+  const auto k = k_;
+  return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
+    double block[6];
+    load6(k, c, block);
+    // K acts on the correction itself: in the sum du + correction its digits would be lost.
+    dv = load3(du, c) + load3(d, c);
+    dg = load3(dgamma, c) - symmetric_apply(block, load3(d, c));
+  });
+}
+
+void ContactState::corrector_target(double sigma_mu) {
+  const auto gamma = gamma_, u = u_, dgamma = dgamma_, du = du_, g = g_;
+  const auto normal = normal_;
+  const auto mu = mu_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::corrector_target", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        const Vec3 n = row3(normal, c), gc = load3(gamma, c), uc = load3(u, c);
+        const Vec3 dg = load3(dgamma, c), dv = load3(du, c);
+        if (mu(c) == 0) {
+          store3(g, c, ((2 * sigma_mu - dot(dg, n) * dot(dv, n)) / dot(uc, n)) * n);
+          return;
+        }
+        const Vec3 x = scaled_impulse(gc, n, mu(c)), y = scaled_velocity(uc, n, mu(c));
+        const double det_x = jordan::det(x, n), det_y = jordan::det(y, n);
+        const Scaling s = make_scaling(x, y, n);
+        const Vec3 target =
+            (sigma_mu / det_y) * jordan::reflect(y, n) -
+            second_order(s, x, scaled_impulse(dg, n, mu(c)), scaled_velocity(dv, n, mu(c)), det_x,
+                         det_y);
+        store3(g, c, stretch(1 / mu(c), 1, target, n));
+      });
+}
+
+void ContactState::right_hand_side(bool predictor, const VectorView& p) const {
+  const auto gap = gap_, g = g_;
+  const auto k = k_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::right_hand_side", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        double block[6];
+        load6(k, c, block);
+        Vec3 sum = symmetric_apply(block, load3(gap, c));
+        if (!predictor) sum = sum + load3(g, c);
+        store3(p, c, sum);
+      });
+}
+
+void ContactState::next_impulses(const VectorView& p) const {
+  const auto gamma = gamma_, dgamma = dgamma_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::next_impulses", range(p.extent(0)),
+      KOKKOS_LAMBDA(const int i) { p(i) = gamma(i) + dgamma(i); });
+}
+
+void ContactState::advance(double theta) {
+  const auto gamma = gamma_, u = u_, dgamma = dgamma_, du = du_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::advance", range(gamma.extent(0)), KOKKOS_LAMBDA(const int i) {
+        gamma(i) += theta * dgamma(i);
+        u(i) += theta * du(i);
+      });
+}
+
+}  // namespace ccp::vipm

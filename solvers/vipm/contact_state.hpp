@@ -1,0 +1,73 @@
+#pragma once
+
+#include "solvers/core/problem.hpp"
+
+namespace ccp::vipm {
+
+/// The contact side of the iterate: impulses gamma and velocities u strictly inside their cones,
+/// the direction (dgamma, du), and what the linearised complementarity condition
+///     dgamma = g - gamma - K du
+/// needs. World axes; 25 numbers (200 bytes) per contact. With mu = 0 the cone of a contact is the
+/// half-line along its normal and K has rank one.
+class ContactState {
+ public:
+  explicit ContactState(const Problem& problem);
+
+  int contacts() const { return contacts_; }
+  const VectorView& gamma() const { return gamma_; }
+  const VectorView& u() const { return u_; }
+  const VectorView& dgamma() const { return dgamma_; }
+  const VectorView& g() const { return g_; }
+  /// The primal residual u - D^T v - r, m/s.
+  const VectorView& gap() const { return gap_; }
+  const DeviceArray<double* [6]>& k() const { return k_; }
+
+  /// gamma = impulse along every normal.
+  void start_impulses(double impulse);
+  /// Impulses from a guess, moved to where both spectral values are at least `least` N s.
+  void start_impulses(const ConstVectorView& guess, double least);
+  /// u = d + r, moved to where both spectral values are at least `least`, m/s.
+  void start_velocities(const ConstVectorView& d, double least);
+
+  struct Sums {
+    double product = 0;  ///< gamma.u, J
+    double normal = 0;   ///< sum of normal impulses, N s
+    double gap = 0;      ///< max |u - D^T v - r|, m/s
+  };
+  /// Nesterov-Todd scaling K and the primal residual. @param d  D^T v, m/s
+  Sums scale(const ConstVectorView& d);
+
+  /// The largest step inside both cones, and gamma.u along it:
+  /// product + theta cross + theta^2 square.
+  struct Step {
+    double theta = 0, product = 0, cross = 0, square = 0;
+  };
+  /// Predictor: g = 0. @param d  D^T dv
+  Step predictor(const ConstVectorView& d);
+  /// g = sigma mu gamma^-1 less the second-order term of the predictor's direction.
+  void corrector_target(double sigma_mu);
+  Step direction(const ConstVectorView& d);
+  /// Adds a correction of the direction; d is D^T of the correction alone.
+  Step refine(const ConstVectorView& d);
+
+  /// p = g + K gap, the impulses on the right-hand side of the system in dv.
+  void right_hand_side(bool predictor, const VectorView& p) const;
+  /// p = gamma + dgamma.
+  void next_impulses(const VectorView& p) const;
+
+  void advance(double theta);
+
+  // Public only because device lambdas may not live in private members.
+  template <class Direction>
+  Step measure_step(const Direction& direction);
+
+ private:
+  int contacts_ = 0;
+  ConstVectorView r_;
+  DeviceArray<const double* [3]> normal_;
+  DeviceArray<const double*> mu_;
+  VectorView gamma_, u_, dgamma_, du_, g_, gap_;
+  DeviceArray<double* [6]> k_;
+};
+
+}  // namespace ccp::vipm

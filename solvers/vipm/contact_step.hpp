@@ -1,0 +1,100 @@
+#pragma once
+
+#include "solvers/core/cone.hpp"
+
+namespace ccp::vipm {
+
+/// The Nesterov-Todd scaling of one contact in the frame in which it is diagonal.
+///
+/// With x = T gamma and y = T^-1 u, T = stretch(mu, 1), both cones are C = {n >= |t|}. The scaling
+/// point w with P(w) x = y has the Jordan frame c+- = (normal +- direction) / sqrt 2 and the
+/// eigenvalues high, low; P(w) is diag(high^2, low^2, high low) in the orthonormal frame (c+, c-,
+/// side). Every matrix function of it is made from the two eigenvalues, each with full relative
+/// accuracy, which formulas in w and det w lose near the boundary of the cone.
+struct Scaling {
+  Vec3 normal, direction, side;
+  double high = 0, low = 0;
+};
+
+/// A vector in the frame (c+, c-, side).
+struct Spectral {
+  double plus = 0, minus = 0, side = 0;
+};
+
+KOKKOS_INLINE_FUNCTION Vec3 any_tangent(const Vec3& normal) {
+  const Vec3 axis = fabs(normal.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
+  const Vec3 t = cross(normal, axis);
+  return (1 / norm(t)) * t;
+}
+
+KOKKOS_INLINE_FUNCTION Scaling make_scaling(const Vec3& x, const Vec3& y, const Vec3& normal) {
+  const double det_x = jordan::det(x, normal), det_y = jordan::det(y, normal);
+  const double det_w = sqrt(det_y / det_x);
+  // w up to a positive factor: its eigenvalues' product is known, their ratio must not cancel.
+  const Vec3 w = y + det_w * jordan::reflect(x, normal);
+  const Split s = split(w, normal);
+  Scaling result;
+  result.normal = normal;
+  result.direction = s.size > 1e-14 * s.n ? (1 / s.size) * s.t : any_tangent(normal);
+  result.side = cross(normal, result.direction);
+  const double denominator = sqrt(dot(x, y) + 2 * sqrt(det_x * det_y));
+  result.high = (s.n + s.size) / (jordan::sqrt2 * denominator);
+  result.low = det_w / result.high;
+  return result;
+}
+
+KOKKOS_INLINE_FUNCTION Spectral to_frame(const Scaling& s, const Vec3& z) {
+  const double n = dot(z, s.normal), t = dot(z, s.direction);
+  return {(n + t) / jordan::sqrt2, (n - t) / jordan::sqrt2, dot(z, s.side)};
+}
+KOKKOS_INLINE_FUNCTION Vec3 from_frame(const Scaling& s, const Spectral& z) {
+  return ((z.plus + z.minus) / jordan::sqrt2) * s.normal +
+         ((z.plus - z.minus) / jordan::sqrt2) * s.direction + z.side * s.side;
+}
+
+/// K = T^-1 P(w)^-1 T^-1, the impulse per velocity of the linearised contact [kg], as entries 00,
+/// 10, 11, 20, 21, 22.
+KOKKOS_INLINE_FUNCTION void impulse_per_velocity(const Scaling& s, double mu, double k[6]) {
+  const Vec3 plus = (1 / jordan::sqrt2) * ((1 / mu) * s.normal + s.direction);
+  const Vec3 minus = (1 / jordan::sqrt2) * ((1 / mu) * s.normal - s.direction);
+  const double a = 1 / (s.high * s.high), b = 1 / (s.low * s.low), c = 1 / (s.high * s.low);
+  const double p[3] = {plus.x, plus.y, plus.z}, m[3] = {minus.x, minus.y, minus.z},
+               t[3] = {s.side.x, s.side.y, s.side.z};
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      k[i * (i + 1) / 2 + j] = a * p[i] * p[j] + b * m[i] * m[j] + c * t[i] * t[j];
+    }
+  }
+}
+
+/// Product of a symmetric 3x3 block, entries 00, 10, 11, 20, 21, 22, with a vector.
+KOKKOS_INLINE_FUNCTION Vec3 symmetric_apply(const double k[6], const Vec3& z) {
+  return {k[0] * z.x + k[1] * z.y + k[3] * z.z, k[1] * z.x + k[2] * z.y + k[4] * z.z,
+          k[3] * z.x + k[4] * z.y + k[5] * z.z};
+}
+
+/// W^-1 h with  lambda o h = (W dx) o (W^-1 dy),  lambda = W x,  W = P(w)^1/2: the second-order term
+/// of Mehrotra's corrector, in the units of x.
+KOKKOS_INLINE_FUNCTION Vec3 second_order(const Scaling& s, const Vec3& x, const Vec3& dx,
+                                         const Vec3& dy, double det_x, double det_y) {
+  const double wp = s.high, wm = s.low, ws = sqrt(s.high * s.low);
+  const Spectral fx = to_frame(s, x), fdx = to_frame(s, dx), fdy = to_frame(s, dy);
+  const Spectral a{wp * fdx.plus, wm * fdx.minus, ws * fdx.side};
+  const Spectral b{fdy.plus / wp, fdy.minus / wm, fdy.side / ws};
+  const Spectral l{wp * fx.plus, wm * fx.minus, ws * fx.side};
+  // Normal and tangential parts, with every 1/sqrt 2 of the product and of the frame in its place.
+  constexpr double r = 1 / jordan::sqrt2;
+  const double an = r * (a.plus + a.minus), at = r * (a.plus - a.minus);
+  const double bn = r * (b.plus + b.minus), bt = r * (b.plus - b.minus);
+  const double ln = r * (l.plus + l.minus), lt = r * (l.plus - l.minus);
+  // sqrt 2 (a o b)
+  const double zn = an * bn + at * bt + a.side * b.side;
+  const double zt = an * bt + bn * at, zs = an * b.side + bn * a.side;
+  // sqrt 2 (lambda o h) = (lambda.h, lambda_n h_t + h_n lambda_t); 2 det lambda = 2 sqrt(det x det
+  // y) is known without cancellation.
+  const double hn = (ln * zn - lt * zt - l.side * zs) / (2 * sqrt(det_x * det_y));
+  const double ht = (zt - hn * lt) / ln, hs = (zs - hn * l.side) / ln;
+  return from_frame(s, {r * (hn + ht) / wp, r * (hn - ht) / wm, hs / ws});
+}
+
+}  // namespace ccp::vipm

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "solvers/core/solver.hpp"
+#include "solvers/linear/cholesky.hpp"
+#include "solvers/linear/conjugate_gradients.hpp"
+#include "solvers/vipm/velocity_system.hpp"
+
+namespace ccp::vipm {
+
+/// Solves with S: conjugate gradients as long as they cost less than a sparse factorisation, then
+/// the factorisation.
+class LinearSolver {
+ public:
+  struct Options {
+    std::string method = "auto";  ///< auto, cg, cholesky
+    bool off_diagonal = true;     ///< block_ic0, or block_jacobi
+    int max_iterations = 3000;
+  };
+  enum class Outcome { solved, failed, out_of_time };
+
+  LinearSolver(const Options& options, VelocitySystem& system, Observer& observer, Info& info);
+
+  /// To be called after every VelocitySystem::assemble.
+  void matrix_changed();
+
+  /// x = S^-1 b. @param x  in: initial guess
+  /// @param speed  CG stops when no body's residual is worth more than this speed, m/s
+  Outcome solve(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x, double speed);
+
+  /// True once the factorisation is used: residuals are then at rounding level.
+  bool direct() const { return direct_; }
+  const std::string& message() const { return message_; }
+
+ private:
+  Outcome solve_direct(const Vector& b, Vector& x);
+  double expected_factorisation() const;
+
+  Options options_;
+  VelocitySystem& system_;
+  Observer& observer_;
+  Info& info_;
+  std::string message_;
+  bool direct_ = false;
+  bool factorised_ = false, preconditioned_ = false;
+  double cg_seconds_ = 0;             ///< spent by conjugate gradients on the present matrix
+  double factorisation_seconds_ = 0;  ///< measured; 0 = none yet
+  std::unique_ptr<ConjugateGradients> cg_;
+  std::unique_ptr<SparseCholesky> cholesky_;
+  std::vector<double> values_, host_;
+};
+
+}  // namespace ccp::vipm

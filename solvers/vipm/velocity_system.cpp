@@ -1,0 +1,582 @@
+#include "solvers/vipm/velocity_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <queue>
+#include <tuple>
+
+#include "problems/error.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/vipm/block_matrix.hpp"
+
+namespace ccp {
+namespace {
+
+// ---- order of the bodies, on the host -------------------------------------------------------------
+
+/// Neighbours of every body, without the ground; a pair that touches twice appears twice.
+struct BodyGraph {
+  std::vector<int> offset, neighbour;
+  std::vector<int> grounded;  ///< bodies that touch the ground
+};
+
+BodyGraph body_graph(const ContactProblem& problem) {
+  const std::size_t n = problem.contacts(), m = problem.bodies();
+  BodyGraph graph;
+  graph.offset.assign(m + 1, 0);
+  const auto& body = problem.contact_bodies;
+  for (std::size_t c = 0; c < n; ++c) {
+    const int a = body[2 * c], b = body[2 * c + 1];
+    if (a >= 0 && b >= 0) {
+      ++graph.offset[a + 1];
+      ++graph.offset[b + 1];
+    } else if (a >= 0 || b >= 0) {
+      graph.grounded.push_back(std::max(a, b));
+    }
+  }
+  std::partial_sum(graph.offset.begin(), graph.offset.end(), graph.offset.begin());
+  graph.neighbour.resize(graph.offset[m]);
+  std::vector<int> fill(graph.offset.begin(), graph.offset.end() - 1);
+  for (std::size_t c = 0; c < n; ++c) {
+    const int a = body[2 * c], b = body[2 * c + 1];
+    if (a < 0 || b < 0) continue;
+    graph.neighbour[fill[a]++] = b;
+    graph.neighbour[fill[b]++] = a;
+  }
+  return graph;
+}
+
+/// Number of contacts on the shortest way from every body to the ground; bodies that hang free of
+/// it count from the first of them.
+std::vector<double> distance_to_ground(const BodyGraph& graph) {
+  const int m = static_cast<int>(graph.offset.size()) - 1;
+  std::vector<double> distance(m, -1);
+  std::queue<int> queue;
+  const auto enter = [&](int i, double value) {
+    if (distance[i] >= 0) return;
+    distance[i] = value;
+    queue.push(i);
+  };
+  const auto spread = [&] {
+    for (; !queue.empty(); queue.pop()) {
+      const int i = queue.front();
+      for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
+        enter(graph.neighbour[k], distance[i] + 1);
+      }
+    }
+  };
+  for (int i : graph.grounded) enter(i, 0);
+  spread();
+  for (int i = 0; i < m; ++i) {
+    enter(i, 0);
+    spread();
+  }
+  return distance;
+}
+
+/// Bodies in elimination order: the largest key first.
+std::vector<int> elimination_order(const ContactProblem& problem, const BodyGraph& graph,
+                                   std::string ordering) {
+  const std::size_t m = problem.bodies();
+  const auto& g = problem.gravity;
+  const bool gravity_known = (g[0] != 0 || g[1] != 0 || g[2] != 0) && problem.position.size() == 3 * m;
+  if (ordering == "auto") ordering = gravity_known ? "gravity" : "graph";
+  if (ordering == "gravity" && !gravity_known) {
+    throw InputError("problem " + problem.name, "solver vipm, ordering=gravity",
+                     "gravity and body positions in the problem", "none");
+  }
+  std::vector<int> order(m);
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<double> key(m, 0.0);
+  if (ordering == "gravity") {
+    for (std::size_t i = 0; i < m; ++i) {
+      for (int k = 0; k < 3; ++k) key[i] -= g[k] * problem.position[3 * i + k];
+    }
+  } else if (ordering == "graph") {
+    key = distance_to_ground(graph);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key[a] > key[b]; });
+  return order;
+}
+
+/// Sorts an elimination order by level: a body's level is one above the highest of the neighbours
+/// eliminated before it. The factorisation stays the same; rows of a level become neighbours in
+/// memory. @return first position of each level
+std::vector<int> sort_by_level(const BodyGraph& graph, std::vector<int>& order) {
+  const int m = static_cast<int>(order.size());
+  std::vector<int> rank(m), level(m, 0);
+  for (int k = 0; k < m; ++k) rank[order[k]] = k;
+  int levels = 0;
+  for (int i : order) {
+    for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
+      const int j = graph.neighbour[k];
+      if (rank[j] < rank[i]) level[i] = std::max(level[i], level[j] + 1);
+    }
+    levels = std::max(levels, level[i] + 1);
+  }
+  std::vector<int> offset(levels + 1, 0);
+  for (int i = 0; i < m; ++i) ++offset[level[i] + 1];
+  std::partial_sum(offset.begin(), offset.end(), offset.begin());
+  std::vector<int> fill(offset.begin(), offset.end() - 1);
+  // By the problem's own order within a level: that is spatial where it matters.
+  for (int i = 0; i < m; ++i) order[fill[level[i]]++] = i;
+  return offset;
+}
+
+/// L with L L^T = a for a symmetric positive semidefinite 3x3 matrix; zero columns where a has no
+/// extent.
+void semidefinite_factor(const double* a, double l[9]) {
+  std::fill(l, l + 9, 0.0);
+  const double scale = std::max({a[0], a[4], a[8]});
+  for (int j = 0; j < 3; ++j) {
+    double pivot = a[4 * j];
+    for (int k = 0; k < j; ++k) pivot -= l[3 * j + k] * l[3 * j + k];
+    if (!(pivot > 1e-14 * scale)) continue;
+    l[4 * j] = std::sqrt(pivot);
+    for (int i = j + 1; i < 3; ++i) {
+      double sum = a[3 * i + j];
+      for (int k = 0; k < j; ++k) sum -= l[3 * i + k] * l[3 * j + k];
+      l[3 * i + j] = sum / l[4 * j];
+    }
+  }
+}
+
+template <int NB>
+class BodySystem : public VelocitySystem {
+ public:
+  BodySystem(const Problem& problem, const std::string& ordering);
+
+  int size() const override { return NB * pattern_.rows; }
+  int levels() const override { return pattern_.levels(); }
+  int blocks() const override { return pattern_.blocks; }
+  Teuchos::RCP<const Map> map() const override { return matrix_->getDomainMap(); }
+  void contact_velocities(const ConstVectorView& z, const VectorView& d) const override;
+  void load(const ConstVectorView& p, const VectorView& f) const override;
+  double speed(const ConstVectorView& f) const override;
+  void assemble(const DeviceArray<double* [6]>& k) override;
+  Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
+  double precondition(bool off_diagonal) override;
+  Teuchos::RCP<const Operator> preconditioner() const override { return preconditioner_; }
+  void lower_pattern(std::vector<std::int64_t>& column_offsets,
+                     std::vector<int>& rows) const override;
+  void lower_values(std::vector<double>& values) const override;
+
+ private:
+  int contacts_ = 0;
+  BlockPattern pattern_;
+  // Bodies by position in the order; position `rows` is the immovable body.
+  DeviceArray<int* [2]> body_;                ///< [n] positions of bodies A and B
+  DeviceArray<int*> incidence_offset_;        ///< [rows + 1]
+  DeviceArray<int*> incidence_;               ///< 2 * contact + side, by position
+  DeviceArray<int*> block_contact_offset_;    ///< [blocks + 1]
+  DeviceArray<int*> block_contact_;           ///< contacts that make up a block
+  DeviceArray<double*> root_mass_;            ///< [rows + 1] 1/sqrt(m)
+  DeviceArray<double* [9]> root_inertia_;     ///< [rows + 1] factor of the inverse inertia
+  DeviceArray<double*> reach_;                ///< [rows] m, the longest arm of a contact
+  DeviceArray<double* [2][3]> arm_;           ///< [n]
+  Teuchos::RCP<SymmetricBlockMatrix<NB>> matrix_;
+  Teuchos::RCP<IncompleteCholesky<NB>> preconditioner_;
+  DeviceArray<double* [6]> velocity_;         ///< [rows + 1] work array for rotating bodies
+};
+
+template <int NB>
+BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering)
+    : contacts_(problem.contacts()) {
+  const ContactProblem& host = problem.host();
+  const std::size_t n = host.contacts(), m = host.bodies();
+  const BodyGraph graph = body_graph(host);
+  std::vector<int> order = elimination_order(host, graph, ordering);
+  const std::vector<int> level_offset = sort_by_level(graph, order);
+  std::vector<int> position(m);
+  for (std::size_t k = 0; k < m; ++k) position[order[k]] = static_cast<int>(k);
+
+  std::vector<int> body(2 * n), offset(m + 1, 0);
+  for (std::size_t k = 0; k < 2 * n; ++k) {
+    const int i = host.contact_bodies[k];
+    body[k] = i < 0 ? static_cast<int>(m) : position[i];
+    if (i >= 0) ++offset[body[k] + 1];
+  }
+  std::partial_sum(offset.begin(), offset.end(), offset.begin());
+  std::vector<int> incidence(offset[m]), fill(offset.begin(), offset.end() - 1);
+  for (std::size_t k = 0; k < 2 * n; ++k) {
+    if (body[k] < static_cast<int>(m)) incidence[fill[body[k]]++] = static_cast<int>(k);
+  }
+
+  // Blocks: contacts between two movable bodies, sorted by (row, column).
+  struct Entry {
+    int row, column, contact;
+  };
+  std::vector<Entry> entries;
+  entries.reserve(n);
+  for (std::size_t c = 0; c < n; ++c) {
+    const int a = body[2 * c], b = body[2 * c + 1];
+    if (a == static_cast<int>(m) || b == static_cast<int>(m)) continue;
+    entries.push_back({std::max(a, b), std::min(a, b), static_cast<int>(c)});
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& x, const Entry& y) {
+    return std::tie(x.row, x.column, x.contact) < std::tie(y.row, y.column, y.contact);
+  });
+  std::vector<int> row_offset(m + 1, 0), column, row, contact_offset, contact;
+  contact.reserve(entries.size());
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    const Entry& e = entries[k];
+    if (k == 0 || e.row != entries[k - 1].row || e.column != entries[k - 1].column) {
+      ++row_offset[e.row + 1];
+      row.push_back(e.row);
+      column.push_back(e.column);
+      contact_offset.push_back(static_cast<int>(k));
+    }
+    contact.push_back(e.contact);
+  }
+  contact_offset.push_back(static_cast<int>(entries.size()));
+  std::partial_sum(row_offset.begin(), row_offset.end(), row_offset.begin());
+  const std::size_t blocks = column.size();
+  std::vector<int> column_offset(m + 1, 0), by_column(2 * blocks);
+  for (int j : column) ++column_offset[j + 1];
+  std::partial_sum(column_offset.begin(), column_offset.end(), column_offset.begin());
+  fill.assign(column_offset.begin(), column_offset.end() - 1);
+  for (std::size_t k = 0; k < blocks; ++k) {
+    const int place = fill[column[k]]++;
+    by_column[2 * place] = static_cast<int>(k);
+    by_column[2 * place + 1] = row[k];
+  }
+
+  using Ints = DeviceArray<int*>;
+  using IntPairs = DeviceArray<int* [2]>;
+  pattern_.rows = static_cast<int>(m);
+  pattern_.blocks = static_cast<int>(blocks);
+  pattern_.level_offset = upload<Ints>("ccp::BodySystem::level", level_offset, level_offset.size());
+  pattern_.row_offset = upload<Ints>("ccp::BodySystem::row_offset", row_offset, m + 1);
+  pattern_.column = upload<Ints>("ccp::BodySystem::column", column, blocks);
+  pattern_.column_offset = upload<Ints>("ccp::BodySystem::column_offset", column_offset, m + 1);
+  pattern_.by_column = upload<IntPairs>("ccp::BodySystem::by_column", by_column, blocks);
+  body_ = upload<IntPairs>("ccp::BodySystem::body", body, n);
+  incidence_offset_ = upload<Ints>("ccp::BodySystem::incidence_offset", offset, m + 1);
+  incidence_ = upload<Ints>("ccp::BodySystem::incidence", incidence, incidence.size());
+  block_contact_offset_ =
+      upload<Ints>("ccp::BodySystem::block_contact_offset", contact_offset, blocks + 1);
+  block_contact_ = upload<Ints>("ccp::BodySystem::block_contact", contact, contact.size());
+
+  std::vector<double> root_mass(m + 1, 0.0);
+  for (std::size_t k = 0; k < m; ++k) root_mass[k] = std::sqrt(host.inverse_mass[order[k]]);
+  root_mass_ = upload<DeviceArray<double*>>("ccp::BodySystem::root_mass", root_mass, m + 1);
+  if (NB == 6) {
+    std::vector<double> root_inertia(9 * (m + 1), 0.0), reach(m, 0.0), arm(6 * n);
+    for (std::size_t k = 0; k < m; ++k) {
+      semidefinite_factor(&host.inverse_inertia[9 * order[k]], &root_inertia[9 * k]);
+    }
+    for (std::size_t c = 0; c < n; ++c) {
+      for (int side = 0; side < 2; ++side) {
+        const double* const from = side == 0 ? &host.arm_a[3 * c] : &host.arm_b[3 * c];
+        std::copy(from, from + 3, &arm[6 * c + 3 * side]);
+        const int i = body[2 * c + side];
+        if (i == static_cast<int>(m)) continue;
+        reach[i] = std::max(reach[i], std::hypot(from[0], from[1], from[2]));
+      }
+    }
+    root_inertia_ =
+        upload<DeviceArray<double* [9]>>("ccp::BodySystem::root_inertia", root_inertia, m + 1);
+    reach_ = upload<DeviceArray<double*>>("ccp::BodySystem::reach", reach, m);
+    arm_ = upload<DeviceArray<double* [2][3]>>("ccp::BodySystem::arm", arm, n);
+    velocity_ = DeviceArray<double* [6]>("ccp::BodySystem::velocity", m + 1);
+  }
+  matrix_ = Teuchos::rcp(new SymmetricBlockMatrix<NB>(pattern_));
+}
+
+template <int NB>
+void BodySystem<NB>::contact_velocities(const ConstVectorView& z, const VectorView& d) const {
+  const auto body = body_;
+  const auto root_mass = root_mass_;
+  const int rows = pattern_.rows;
+  if (NB == 3) {
+    Kokkos::parallel_for(
+        "ccp::BodySystem::contact_velocities", range(contacts_), KOKKOS_LAMBDA(const int c) {
+          const int a = body(c, 0), b = body(c, 1);
+          Vec3 va, vb;
+          if (a < rows) va = root_mass(a) * load3(z, a);
+          if (b < rows) vb = root_mass(b) * load3(z, b);
+          store3(d, c, vb - va);
+        });
+    return;
+  }
+  const auto root_inertia = root_inertia_;
+  const auto velocity = velocity_;
+  Kokkos::parallel_for(
+      "ccp::BodySystem::body_velocities", range(rows), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) {
+          velocity(i, k) = root_mass(i) * z(NB * i + k);
+          double spin = 0;
+          for (int l = 0; l <= k; ++l) spin += root_inertia(i, 3 * k + l) * z(NB * i + 3 + l);
+          velocity(i, 3 + k) = spin;
+        }
+      });
+  const auto arm = arm_;
+  Kokkos::parallel_for(
+      "ccp::BodySystem::contact_velocities", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        Vec3 sum;
+        for (int side = 0; side < 2; ++side) {
+          const int i = body(c, side);
+          const double sign = side == 0 ? -1 : 1;
+          const Vec3 v{velocity(i, 0), velocity(i, 1), velocity(i, 2)};
+          const Vec3 w{velocity(i, 3), velocity(i, 4), velocity(i, 5)};
+          const Vec3 r{arm(c, side, 0), arm(c, side, 1), arm(c, side, 2)};
+          sum = sum + sign * (v + cross(w, r));
+        }
+        store3(d, c, sum);
+      });
+}
+
+template <int NB>
+void BodySystem<NB>::load(const ConstVectorView& p, const VectorView& f) const {
+  const auto offset = incidence_offset_, incidence = incidence_;
+  const auto root_mass = root_mass_;
+  if (NB == 3) {
+    Kokkos::parallel_for(
+        "ccp::BodySystem::load", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
+          Vec3 sum;
+          for (int k = offset(i); k < offset(i + 1); ++k) {
+            const double sign = 2 * (incidence(k) & 1) - 1;
+            sum = sum + sign * load3(p, incidence(k) >> 1);
+          }
+          store3(f, i, root_mass(i) * sum);
+        });
+    return;
+  }
+  const auto arm = arm_;
+  const auto root_inertia = root_inertia_;
+  Kokkos::parallel_for(
+      "ccp::BodySystem::load", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
+        Vec3 sum, torque;
+        for (int k = offset(i); k < offset(i + 1); ++k) {
+          const int c = incidence(k) >> 1, side = incidence(k) & 1;
+          const Vec3 pc = (side ? 1.0 : -1.0) * load3(p, c);
+          sum = sum + pc;
+          torque = torque + cross(Vec3{arm(c, side, 0), arm(c, side, 1), arm(c, side, 2)}, pc);
+        }
+        f(NB * i) = root_mass(i) * sum.x;
+        f(NB * i + 1) = root_mass(i) * sum.y;
+        f(NB * i + 2) = root_mass(i) * sum.z;
+        const double t[3] = {torque.x, torque.y, torque.z};
+        for (int l = 0; l < 3; ++l) {
+          double turn = 0;
+          for (int k = l; k < 3; ++k) turn += root_inertia(i, 3 * k + l) * t[k];
+          f(NB * i + 3 % NB + l) = turn;
+        }
+      });
+}
+
+template <int NB>
+double BodySystem<NB>::speed(const ConstVectorView& f) const {
+  const auto root_mass = root_mass_;
+  const auto root_inertia = root_inertia_;
+  const auto reach = reach_;
+  double largest = 0;
+  Kokkos::parallel_reduce(
+      "ccp::BodySystem::speed", range(pattern_.rows),
+      KOKKOS_LAMBDA(const int i, double& maximum) {
+        double value =
+            root_mass(i) * norm(Vec3{f(NB * i), f(NB * i + 1), f(NB * i + 2)});
+        if (NB == 6) {
+          double square = 0;
+          for (int k = 0; k < 3; ++k) {
+            double spin = 0;
+            for (int l = 0; l <= k; ++l) spin += root_inertia(i, 3 * k + l) * f(NB * i + 3 % NB + l);
+            square += spin * spin;
+          }
+          value += reach(i) * sqrt(square);
+        }
+        if (!(value <= maximum)) maximum = value;  // a NaN is kept, too
+      },
+      Kokkos::Max<double>(largest));
+  return largest;
+}
+
+/// One side of a contact: z gives it the velocity  [ mass * 1 | lever ] z,
+/// lever = -[arm]x root_inertia.
+struct Side {
+  double mass;
+  double lever[9];
+};
+
+template <class Arm, class Inertia>
+KOKKOS_INLINE_FUNCTION void fill_lever(const Arm& arm, const Inertia& l, int c, int side, int i,
+                                       double lever[9]) {
+  const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
+  const double turn[9] = {0, r2, -r1, -r2, 0, r0, r1, -r0, 0};
+  for (int p = 0; p < 3; ++p) {
+    for (int q = 0; q < 3; ++q) {
+      double sum = 0;
+      for (int k = q; k < 3; ++k) sum += turn[3 * p + k] * l(i, 3 * k + q);
+      lever[3 * p + q] = sum;
+    }
+  }
+}
+
+/// block += sign A^T K B, row-major NB x NB. (3 % NB is where spins start, and a legal index for
+/// NB = 3, too.)
+template <int NB>
+KOKKOS_INLINE_FUNCTION void add_congruence(double sign, const double k[9], const Side& a,
+                                           const Side& b, double* block) {
+  double kb[3 * NB];  // K B
+  for (int p = 0; p < 3; ++p) {
+    for (int q = 0; q < 3; ++q) {
+      kb[NB * p + q] = sign * b.mass * k[3 * p + q];
+      if (NB == 6) {
+        double sum = 0;
+        for (int l = 0; l < 3; ++l) sum += k[3 * p + l] * b.lever[3 * l + q];
+        kb[NB * p + 3 % NB + q] = sign * sum;
+      }
+    }
+  }
+  for (int p = 0; p < 3; ++p) {
+    for (int q = 0; q < NB; ++q) {
+      block[NB * p + q] += a.mass * kb[NB * p + q];
+      if (NB == 6) {
+        double sum = 0;
+        for (int l = 0; l < 3; ++l) sum += a.lever[3 * l + p] * kb[NB * l + q];
+        block[NB * (p + 3 % NB) + q] += sum;
+      }
+    }
+  }
+}
+
+template <class Blocks>
+KOKKOS_INLINE_FUNCTION void load_block(const Blocks& k, int c, double a[9]) {
+  a[0] = k(c, 0), a[1] = a[3] = k(c, 1), a[4] = k(c, 2);
+  a[2] = a[6] = k(c, 3), a[5] = a[7] = k(c, 4), a[8] = k(c, 5);
+}
+
+template <int NB>
+void BodySystem<NB>::assemble(const DeviceArray<double* [6]>& k) {
+  const auto offset = incidence_offset_, incidence = incidence_;
+  const auto root_mass = root_mass_;
+  const auto root_inertia = root_inertia_;
+  const auto arm = arm_;
+  double* const diagonal = matrix_->diagonal().data();
+  double* const off_diagonal = matrix_->off_diagonal().data();
+  Kokkos::parallel_for(
+      "ccp::BodySystem::assemble_diagonal", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
+        double sum[NB * NB] = {};
+        Side side;
+        side.mass = root_mass(i);
+        for (int l = offset(i); l < offset(i + 1); ++l) {
+          const int c = incidence(l) >> 1;
+          double kc[9];
+          load_block(k, c, kc);
+          if (NB == 6) fill_lever(arm, root_inertia, c, incidence(l) & 1, i, side.lever);
+          add_congruence<NB>(1, kc, side, side, sum);
+        }
+        for (int p = 0; p < NB; ++p) {
+          for (int q = 0; q <= p; ++q) {
+            diagonal[static_cast<std::size_t>(block::packed<NB>) * i + block::at(p, q)] =
+                sum[NB * p + q] + (p == q);
+          }
+        }
+      });
+  const auto contact_offset = block_contact_offset_, contact = block_contact_;
+  const auto body = body_;
+  Kokkos::parallel_for(
+      "ccp::BodySystem::assemble_off_diagonal", range(pattern_.blocks),
+      KOKKOS_LAMBDA(const int b) {
+        double sum[NB * NB] = {};
+        for (int l = contact_offset(b); l < contact_offset(b + 1); ++l) {
+          const int c = contact(l);
+          double kc[9];
+          load_block(k, c, kc);
+          const int row_side = body(c, 0) > body(c, 1) ? 0 : 1;
+          const int i = body(c, row_side), j = body(c, 1 - row_side);
+          Side row, column;
+          row.mass = root_mass(i);
+          column.mass = root_mass(j);
+          if (NB == 6) {
+            fill_lever(arm, root_inertia, c, row_side, i, row.lever);
+            fill_lever(arm, root_inertia, c, 1 - row_side, j, column.lever);
+          }
+          add_congruence<NB>(-1, kc, row, column, sum);
+        }
+        double* const out = off_diagonal + static_cast<std::size_t>(block::stored<NB>) * b;
+        for (int p = 0; p < NB; ++p) {
+          for (int q = 0; q < NB; ++q) {
+            if (block::stored<NB> == NB * NB) {
+              out[NB * p + q] = sum[NB * p + q];
+            } else if (q <= p) {
+              out[block::at(p, q)] = sum[NB * p + q];
+            }
+          }
+        }
+      });
+}
+
+template <int NB>
+double BodySystem<NB>::precondition(bool off_diagonal) {
+  if (preconditioner_.is_null()) {
+    preconditioner_ = Teuchos::rcp(new IncompleteCholesky<NB>(pattern_, off_diagonal));
+  }
+  return preconditioner_->factorize(*matrix_);
+}
+
+template <int NB>
+void BodySystem<NB>::lower_pattern(std::vector<std::int64_t>& column_offsets,
+                                   std::vector<int>& rows) const {
+  const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.column_offset);
+  const auto by_column = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.by_column);
+  column_offsets.assign(1, 0);
+  rows.clear();
+  for (int j = 0; j < pattern_.rows; ++j) {
+    for (int q = 0; q < NB; ++q) {
+      for (int p = q; p < NB; ++p) rows.push_back(NB * j + p);
+      for (int l = offset(j); l < offset(j + 1); ++l) {
+        for (int p = 0; p < NB; ++p) rows.push_back(NB * by_column(l, 1) + p);
+      }
+      column_offsets.push_back(static_cast<std::int64_t>(rows.size()));
+    }
+  }
+}
+
+template <int NB>
+void BodySystem<NB>::lower_values(std::vector<double>& values) const {
+  // Column q of block column j starts after NB^2 entries for each block before and the packed
+  // diagonal blocks; within it come NB - q of the diagonal, then NB of each block.
+  const auto column_offset = pattern_.column_offset;
+  const auto by_column = pattern_.by_column;
+  const double* const diagonal = matrix_->diagonal().data();
+  const double* const off_diagonal = matrix_->off_diagonal().data();
+  const std::size_t size = static_cast<std::size_t>(block::packed<NB>) * pattern_.rows +
+                           static_cast<std::size_t>(NB * NB) * pattern_.blocks;
+  const DeviceArray<double*> out(Kokkos::view_alloc("ccp::BodySystem::values", Kokkos::WithoutInitializing), size);
+  Kokkos::parallel_for(
+      "ccp::BodySystem::lower_values", range(pattern_.rows), KOKKOS_LAMBDA(const int j) {
+        std::size_t next = static_cast<std::size_t>(block::packed<NB>) * j +
+                           static_cast<std::size_t>(NB * NB) * column_offset(j);
+        for (int q = 0; q < NB; ++q) {
+          for (int p = q; p < NB; ++p) {
+            out(next++) = diagonal[static_cast<std::size_t>(block::packed<NB>) * j + block::at(p, q)];
+          }
+          for (int l = column_offset(j); l < column_offset(j + 1); ++l) {
+            double a[NB * NB];
+            block::expand<NB>(
+                off_diagonal + static_cast<std::size_t>(block::stored<NB>) * by_column(l, 0), a);
+            for (int p = 0; p < NB; ++p) out(next++) = a[NB * p + q];
+          }
+        }
+      });
+  values.resize(size);
+  Kokkos::deep_copy(Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(values.data(), size), out);
+}
+
+}  // namespace
+
+const std::vector<std::string>& VelocitySystem::orderings() {
+  static const std::vector<std::string> names = {"auto", "gravity", "graph", "natural"};
+  return names;
+}
+
+std::unique_ptr<VelocitySystem> VelocitySystem::make(const Problem& problem,
+                                                     const std::string& ordering) {
+  if (problem.host().rotates()) return std::make_unique<BodySystem<6>>(problem, ordering);
+  return std::make_unique<BodySystem<3>>(problem, ordering);
+}
+
+}  // namespace ccp

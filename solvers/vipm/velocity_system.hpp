@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "solvers/core/problem.hpp"
+
+namespace ccp {
+
+/// The body side of velocity-space methods: the map between contacts and bodies, and the matrix
+///     S = 1 + E^T K E,    E = D^T M^-1/2,
+/// of symmetric 3x3 blocks K on the contacts, on the graph of bodies that touch.
+///
+/// Bodies are seen through mass-scaled velocities z with v = M^-1/2 z (M^-1/2 is a factor L with L
+/// L^T = M^-1, so a body of zero inverse mass or inertia simply stays at rest); S is then free of
+/// units and of mass ratios. A body has 3 unknowns, or 6 if bodies of the problem rotate. The
+/// immovable body has none. Bodies are kept in an elimination order of their own (see `Ordering`).
+///
+/// Impulses and contact velocities are in world axes, as everywhere in solvers/.
+class VelocitySystem {
+ public:
+  /// Which bodies an incomplete factorisation eliminates first.
+  ///   gravity  the free surface first: descending height against gravity
+  ///   graph    descending number of contacts between a body and the ground
+  ///   natural  the order of the problem
+  ///   automatic gravity where gravity and positions are known and not zero, else graph
+  static const std::vector<std::string>& orderings();
+
+  /// @param problem  in bodies form; must outlive the system
+  static std::unique_ptr<VelocitySystem> make(const Problem& problem, const std::string& ordering);
+  virtual ~VelocitySystem() = default;
+
+  /// Unknowns: 3 or 6 per body.
+  virtual int size() const = 0;
+  virtual int levels() const = 0;
+  virtual int blocks() const = 0;  ///< off-diagonal blocks of the lower triangle of S
+  virtual Teuchos::RCP<const Map> map() const = 0;
+
+  /// d = E z: relative velocities [3n] m/s of mass-scaled body velocities z [size] m/s sqrt(kg).
+  virtual void contact_velocities(const ConstVectorView& z, const VectorView& d) const = 0;
+  /// f = E^T p: what impulses p [3n] N s do to the bodies, [size] sqrt(kg) m/s.
+  virtual void load(const ConstVectorView& p, const VectorView& f) const = 0;
+  /// Largest speed max |M^-1/2 f| that a residual f means for any body, a rotation counted at the
+  /// farthest contact, m/s.
+  virtual double speed(const ConstVectorView& f) const = 0;
+
+  /// Takes the blocks K, [n][6] kg: entries 00, 10, 11, 20, 21, 22 of symmetric positive
+  /// semidefinite blocks.
+  virtual void assemble(const DeviceArray<double* [6]>& k) = 0;
+  /// S of the last assemble.
+  virtual Teuchos::RCP<const Operator> matrix() const = 0;
+
+  /// Factorises the preconditioner: block incomplete Cholesky, or only its diagonal blocks.
+  /// @return the diagonal shift that was needed
+  virtual double precondition(bool off_diagonal) = 0;
+  virtual Teuchos::RCP<const Operator> preconditioner() const = 0;
+
+  /// Lower triangle of S in compressed columns, as a sparse direct solver takes it.
+  virtual void lower_pattern(std::vector<std::int64_t>& column_offsets,
+                             std::vector<int>& rows) const = 0;
+  virtual void lower_values(std::vector<double>& values) const = 0;
+};
+
+}  // namespace ccp

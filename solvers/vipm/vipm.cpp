@@ -1,0 +1,194 @@
+#include "solvers/vipm/vipm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "problems/error.hpp"
+#include "solvers/core/stopwatch.hpp"
+#include "solvers/linear/vector_kernels.hpp"
+#include "solvers/vipm/contact_state.hpp"
+#include "solvers/vipm/linear_solver.hpp"
+
+namespace ccp {
+namespace {
+
+double root_mean_square(const ConstVectorView& z) {
+  return z.extent(0) == 0 ? 0 : std::sqrt(vector_kernels::dot(z, z) / static_cast<double>(z.extent(0)));
+}
+
+}  // namespace
+
+OptionList VipmSolver::options() {
+  return OptionList("vipm")
+      .choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
+              "for S: cg until a factorisation is cheaper, or one of the two throughout")
+      .choice("preconditioner", options_.preconditioner, {"block_ic0", "block_jacobi"}, "of cg")
+      .choice("ordering", options_.ordering, VelocitySystem::orderings(),
+              "bodies that block_ic0 eliminates first: high ones, those far from the ground")
+      .number("forcing", options_.forcing, {0, 1, true},
+              "cg: largest momentum error of a body per mu / mean(gamma_n)")
+      .number("predictor_factor", options_.predictor_factor, {1}, "the predictor's is so much larger")
+      .integer("cg_max_iterations", options_.cg_max_iterations, {1},
+               "limit per direction; a direction that meets it is not used")
+      .integer("refinements", options_.refinements, {0}, "of a direction solved by factorisation")
+      .number("step_fraction", options_.step_fraction, {0, 1, true},
+              "part of the largest step inside the cones that is taken")
+      .number("start", options_.start, OptionList::Range::positive(), "scales the starting impulses")
+      .number("tolerance", options_.tolerance, {0}, "stop: own residual")
+      .integer("max_outer", options_.max_outer, {1}, "limit of outer iterations");
+}
+
+void VipmSolver::setup(const Problem& problem) {
+  problem_ = &problem;
+  system_ = nullptr;
+  if (!problem.shared_delassus().is_assembled()) {
+    system_ = VelocitySystem::make(problem, options_.ordering);
+  }
+}
+
+Info VipmSolver::solve(Vector& gamma, Observer& observer) {
+  Info info;
+  info.own_residual_name = "max(gamma.u s/(n q^2), momentum error/q)";
+  if (!system_) {
+    info.status = Status::unsupported;
+    info.message = "needs masses and contact frames; the problem has only its assembled N";
+    return info;
+  }
+  const int n = problem_->contacts();
+  if (n == 0) {
+    info.status = Status::converged;
+    return info;
+  }
+  vipm::ContactState state(*problem_);
+  vipm::LinearSolver linear({options_.linear_solver, options_.preconditioner == "block_ic0",
+                             options_.cg_max_iterations},
+                            *system_, observer, info);
+  const std::size_t size = 3 * static_cast<std::size_t>(n), unknowns = system_->size();
+  const auto dz_vector = Teuchos::rcp(new Vector(system_->map(), 1)),
+             b_vector = Teuchos::rcp(new Vector(system_->map(), 1));
+  const VectorView dz = read_write_view(*dz_vector), b = read_write_view(*b_vector);
+  const VectorView z("ccp::Vipm::z", unknowns), momentum("ccp::Vipm::momentum", unknowns),
+      correction("ccp::Vipm::correction", unknowns);
+  const VectorView d("ccp::Vipm::d", size), p("ccp::Vipm::p", size);
+  const auto write_gamma = [&](Vector& out) {
+    problem_->to_contact_axes(state.gamma(), overwrite_view(out));
+  };
+  const double s = problem_->delassus_scale();
+  double q = root_mean_square(problem_->r());
+  if (q == 0) q = 1;
+
+  // Start: impulses that would give velocities of the size of r, momentum in balance.
+  double typical = options_.start * q / s;
+  const auto guess = read_view(gamma);
+  if (vector_kernels::dot(guess, guess) > 0) {
+    problem_->to_world_axes(guess, p);
+    const double guessed = root_mean_square(p);
+    state.start_impulses(p, 1e-2 * guessed);
+    typical = guessed;
+  } else {
+    state.start_impulses(typical);
+  }
+  system_->load(state.gamma(), z);
+  system_->contact_velocities(z, d);
+  state.start_velocities(d, q);
+
+  VectorView best("ccp::Vipm::best", size);
+  double best_residual = std::numeric_limits<double>::infinity();
+  const auto finish = [&](Status status, const std::string& message = "") {
+    if (best_residual < info.own_residual) {
+      Kokkos::deep_copy(state.gamma(), best);
+      info.own_residual = best_residual;
+    }
+    write_gamma(gamma);
+    info.status = status;
+    info.message = message;
+    return info;
+  };
+  using Outcome = vipm::LinearSolver::Outcome;
+  const auto give_up = [&](Outcome outcome) {
+    if (outcome == Outcome::out_of_time) {
+      observer.observe({info.counters, info.own_residual}, write_gamma);
+      return finish(Status::stopped_by_observer, "limit passed inside a linear solve");
+    }
+    return finish(Status::stagnated, linear.message());
+  };
+
+  while (true) {
+    system_->contact_velocities(z, d);
+    const vipm::ContactState::Sums sums = state.scale(d);
+    system_->load(state.gamma(), momentum);
+    vector_kernels::add(1, z, -1, momentum, momentum);
+    const double unbalanced = system_->speed(momentum);
+    const double mu = sums.product / (2.0 * n);
+    info.own_residual = std::max(sums.product * s / (n * q * q), (unbalanced + sums.gap) / q);
+    if (!std::isfinite(info.own_residual)) {
+      return finish(Status::numerical_error, "iterate left the cone or became NaN");
+    }
+    if (info.own_residual < best_residual) {
+      best_residual = info.own_residual;
+      Kokkos::deep_copy(best, state.gamma());
+    }
+    if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
+      return finish(Status::stopped_by_observer);
+    }
+    if (info.own_residual <= options_.tolerance) return finish(Status::converged);
+    if (info.counters.outer >= options_.max_outer) return finish(Status::max_iterations);
+
+    {
+      const Stopwatch watch(info.timers["assembly"]);
+      system_->assemble(state.k());
+    }
+    linear.matrix_changed();
+    const double speed = options_.forcing * mu / (sums.normal / n);
+
+    // Predictor: the affine direction.
+    const auto right_hand_side = [&](bool predictor) {
+      state.right_hand_side(predictor, p);
+      system_->load(p, b);
+      vector_kernels::add(1, b, -1, z, b);
+    };
+    right_hand_side(true);
+    Kokkos::deep_copy(dz, 0.0);
+    Outcome outcome = linear.solve(b_vector, dz_vector, options_.predictor_factor * speed);
+    if (outcome != Outcome::solved) return give_up(outcome);
+    system_->contact_velocities(dz, d);
+    auto step = state.predictor(d);
+    const double reach = std::min(1.0, step.theta);
+    const double ahead = (step.product + reach * (step.cross + reach * step.square)) / (2.0 * n);
+    const double sigma = std::clamp(std::pow(ahead / mu, 3), 1e-8, 1.0);
+
+    // Corrector.
+    state.corrector_target(sigma * mu);
+    right_hand_side(false);
+    outcome = linear.solve(b_vector, dz_vector, speed);
+    if (outcome != Outcome::solved) return give_up(outcome);
+    system_->contact_velocities(dz, d);
+    step = state.direction(d);
+    if (linear.direct()) {
+      for (int k = 0; k < options_.refinements; ++k) {
+        // What the direction leaves of the momentum balance, from the direction as it is rounded.
+        state.next_impulses(p);
+        system_->load(p, b);
+        vector_kernels::add(1, b, -1, z, b);
+        vector_kernels::add(1, b, -1, dz, b);
+        Kokkos::deep_copy(correction, dz);
+        if (linear.solve(b_vector, dz_vector, 0) != Outcome::solved) break;
+        system_->contact_velocities(dz, d);
+        step = state.refine(d);
+        vector_kernels::add(1, dz, 1, correction, dz);
+      }
+    }
+
+    const double theta = std::min(1.0, options_.step_fraction * step.theta);
+    ++info.counters.outer;
+    if (!(theta > 1e-8)) {
+      return finish(std::isfinite(theta) ? Status::stagnated : Status::numerical_error,
+                    "step length fell below 1e-8");
+    }
+    state.advance(theta);
+    vector_kernels::add(1, z, theta, dz, z);
+  }
+}
+
+}  // namespace ccp
