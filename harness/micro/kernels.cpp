@@ -5,43 +5,17 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <memory>
 
+#include "harness/micro/micro.hpp"
 #include "harness/provenance.hpp"
 #include "harness/referee.hpp"
-#include "problems/catalogue.hpp"
 #include "problems/error.hpp"
-#include "problems/problem_file.hpp"
 #include "solvers/core/registry.hpp"
 
 namespace {
 
 using namespace ccp;
-
-ContactProblem load() {
-  const char* name = std::getenv("CCPBENCH_MICRO_PROBLEM");
-  return read_problem(resolve_problem(name ? name : "test-problem-3"));
-}
-
-const ContactProblem& host() {
-  static const ContactProblem problem = load();
-  return problem;
-}
-
-const Problem& device() {
-  static auto* problem = new Problem(host());  // outlives main's Kokkos session on purpose
-  return *problem;
-}
-
-/// Reports time and bytes per contact: `bytes` is what one item must move at least.
-void report(benchmark::State& state, double items, double bytes) {
-  const double contacts = items * static_cast<double>(host().contacts());
-  state.counters["s/contact"] =
-      benchmark::Counter(contacts, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  state.counters["bytes/contact"] = bytes;
-  state.counters["B/s"] = benchmark::Counter(contacts * bytes, benchmark::Counter::kIsRate,
-                                             benchmark::Counter::kIs1000);
-}
+using namespace ccp::micro;
 
 // p twice (once per side) and its numbers, body velocities out and in, body numbers, the product.
 void delassus_apply(benchmark::State& state) {
@@ -115,7 +89,8 @@ int main(int argc, char** argv) {
       benchmark::AddCustomContext(name, value);
     }
     benchmark::AddCustomContext("problem",
-                                fmt::format("{}, {} contacts", host().name, host().contacts()));
+                                fmt::format("{}, {} contacts", ccp::micro::host().name,
+                                            ccp::micro::host().contacts()));
     benchmark::RunSpecifiedBenchmarks();
   } catch (const ccp::InputError& fault) {
     fmt::print(stderr, "ccpbench-micro: {}\n", fault.what());

@@ -52,7 +52,7 @@ SymmetricBlockMatrix<NB>::SymmetricBlockMatrix(const BlockPattern& pattern)
       diagonal_("ccp::SymmetricBlockMatrix::diagonal",
                 static_cast<std::size_t>(block::packed<NB>) * pattern.rows),
       off_diagonal_("ccp::SymmetricBlockMatrix::off_diagonal",
-                    static_cast<std::size_t>(block::stored<NB>) * pattern.blocks) {}
+                    static_cast<std::size_t>(2 * block::stored<NB>) * pattern.blocks) {}
 
 template <int NB>
 void SymmetricBlockMatrix<NB>::apply(const Vector& x, Vector& y, Teuchos::ETransp, double,
@@ -63,29 +63,24 @@ void SymmetricBlockMatrix<NB>::apply(const Vector& x, Vector& y, Teuchos::ETrans
 template <int NB>
 void SymmetricBlockMatrix<NB>::multiply(const ConstVectorView& x, const VectorView& y) const {
   const auto row_offset = pattern_.row_offset, column = pattern_.column,
-             column_offset = pattern_.column_offset;
-  const auto by_column = pattern_.by_column;
+             column_offset = pattern_.column_offset, row = pattern_.row;
   const double* const diagonal = diagonal_.data();
   const double* const off_diagonal = off_diagonal_.data();
+  const double* const in = x.data();
   Kokkos::parallel_for(
       "ccp::SymmetricBlockMatrix::multiply", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
         double sum[NB] = {};
-        const double* const d = diagonal + static_cast<std::size_t>(block::packed<NB>) * i;
-        const double* const xi = x.data() + static_cast<std::size_t>(NB) * i;
-        for (int p = 0; p < NB; ++p) {
-          for (int q = 0; q < NB; ++q) sum[p] -= d[p > q ? block::at(p, q) : block::at(q, p)] * xi[q];
+        block::subtract_packed<NB>(diagonal + static_cast<std::size_t>(block::packed<NB>) * i,
+                                   in + static_cast<std::size_t>(NB) * i, sum);
+        const int row_begin = row_offset(i), row_end = row_offset(i + 1);
+        const int column_begin = column_offset(i), column_end = column_offset(i + 1);
+        const double* a =
+            off_diagonal + static_cast<std::size_t>(block::stored<NB>) * (row_begin + column_begin);
+        for (int k = row_begin; k < row_end; ++k, a += block::stored<NB>) {
+          block::subtract_stored<NB>(a, in + static_cast<std::size_t>(NB) * column(k), sum);
         }
-        for (int k = row_offset(i); k < row_offset(i + 1); ++k) {
-          double a[NB * NB];
-          block::expand<NB>(off_diagonal + static_cast<std::size_t>(block::stored<NB>) * k, a);
-          block::subtract_apply<NB>(a, x.data() + static_cast<std::size_t>(NB) * column(k), sum);
-        }
-        for (int l = column_offset(i); l < column_offset(i + 1); ++l) {
-          double a[NB * NB];
-          block::expand<NB>(
-              off_diagonal + static_cast<std::size_t>(block::stored<NB>) * by_column(l, 0), a);
-          block::subtract_apply_transposed<NB>(
-              a, x.data() + static_cast<std::size_t>(NB) * by_column(l, 1), sum);
+        for (int l = column_begin; l < column_end; ++l, a += block::stored<NB>) {
+          block::subtract_stored<NB>(a, in + static_cast<std::size_t>(NB) * row(l), sum);
         }
         for (int p = 0; p < NB; ++p) y(NB * i + p) = -sum[p];
       });
@@ -93,18 +88,19 @@ void SymmetricBlockMatrix<NB>::multiply(const ConstVectorView& x, const VectorVi
 
 // ---- incomplete Cholesky -------------------------------------------------------------------------
 
-template <int NB>
-IncompleteCholesky<NB>::IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal)
+template <int NB, class Real>
+IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal)
     : pattern_(pattern),
       off_diagonal_(off_diagonal),
       map_(make_map(static_cast<std::size_t>(NB) * pattern.rows)),
       inverse_("ccp::IncompleteCholesky::inverse",
                static_cast<std::size_t>(block::packed<NB>) * pattern.rows),
       factor_("ccp::IncompleteCholesky::factor",
-              off_diagonal ? static_cast<std::size_t>(NB * NB) * pattern.blocks : 0) {}
+              off_diagonal ? static_cast<std::size_t>(NB * NB) * pattern.blocks + 1 : 0),
+      factor_by_column_("ccp::IncompleteCholesky::factor_by_column", factor_.extent(0)) {}
 
-template <int NB>
-double IncompleteCholesky<NB>::factorize(const SymmetricBlockMatrix<NB>& a) {
+template <int NB, class Real>
+double IncompleteCholesky<NB, Real>::factorize(const SymmetricBlockMatrix<NB>& a) {
   double shift = 0;
   while (!try_factorize(a, shift)) {
     // Without off-diagonal blocks a shift changes nothing that matters.
@@ -114,110 +110,115 @@ double IncompleteCholesky<NB>::factorize(const SymmetricBlockMatrix<NB>& a) {
   return shift;
 }
 
-template <int NB>
-bool IncompleteCholesky<NB>::try_factorize(const SymmetricBlockMatrix<NB>& a, double shift) const {
+template <int NB, class Real>
+bool IncompleteCholesky<NB, Real>::try_factorize(const SymmetricBlockMatrix<NB>& a,
+                                                 double shift) const {
   constexpr double least = 1e-10;
-  const auto row_offset = pattern_.row_offset, column = pattern_.column;
-  const auto diagonal = a.diagonal(), off_diagonal = a.off_diagonal();
+  constexpr std::size_t size = NB * NB, packed = block::packed<NB>, stored = block::stored<NB>;
+  const auto row_offset = pattern_.row_offset, column = pattern_.column,
+             column_offset = pattern_.column_offset, place = pattern_.place;
+  const double* const diagonal = a.diagonal().data();
+  const double* const off_diagonal = a.off_diagonal().data();
   double* const inverse = inverse_.data();
-  double* const factor = factor_.data();
+  Real* const factor = factor_.data();
+  Real* const factor_by_column = factor_by_column_.data();
   const bool whole = off_diagonal_;
   const Kokkos::View<int, MemSpace> failed("ccp::IncompleteCholesky::failed");
   sweep_up(
       "ccp::IncompleteCholesky::factorize", pattern_, KOKKOS_LAMBDA(const int i) {
-        double d[block::packed<NB>];
-        for (int k = 0; k < block::packed<NB>; ++k) {
-          d[k] = diagonal(static_cast<std::size_t>(block::packed<NB>) * i + k);
-        }
+        double d[packed];
+        for (std::size_t k = 0; k < packed; ++k) d[k] = diagonal[packed * i + k];
         for (int k = 0; k < NB; ++k) d[block::at(k, k)] *= 1 + shift;
         const int begin = row_offset(i), end = whole ? row_offset(i + 1) : begin;
         for (int k = begin; k < end; ++k) {
           const int j = column(k);
-          double acc[NB * NB];
-          block::expand<NB>(&off_diagonal(static_cast<std::size_t>(block::stored<NB>) * k), acc);
+          double acc[size];
+          block::expand<NB>(off_diagonal + stored * (k + column_offset(i)), acc);
           // Columns that rows i and j share, left of j.
           int p = begin, q = row_offset(j);
           const int q_end = row_offset(j + 1);
           while (p < k && q < q_end) {
             const int cp = column(p), cq = column(q);
-            if (cp == cq) {
-              block::subtract_product<NB>(factor + static_cast<std::size_t>(NB * NB) * p,
-                                          factor + static_cast<std::size_t>(NB * NB) * q, acc);
-            }
+            if (cp == cq) block::subtract_product<NB>(factor + size * p, factor + size * q, acc);
             p += cp <= cq;
             q += cq <= cp;
           }
-          // L_ij = acc L_jj^-T: row by row the product with the inverse.
-          double* const out = factor + static_cast<std::size_t>(NB * NB) * k;
-          const double* const l = inverse + static_cast<std::size_t>(block::packed<NB>) * j;
-          for (int row = 0; row < NB; ++row) {
-            block::lower_apply<NB>(l, acc + NB * row);
-            for (int col = 0; col < NB; ++col) out[NB * row + col] = acc[NB * row + col];
+          // L_ij = acc L_jj^-T, column by column from the last.
+          Real* const out = factor + size * k;
+          Real* const transposed = factor_by_column + size * place(k);
+          const double* const l = inverse + packed * j;
+          for (int q = 0; q < NB; ++q) {
+            for (int p = 0; p < NB; ++p) {
+              double sum = 0;
+              for (int m = 0; m <= q; ++m) sum += acc[NB * m + p] * l[block::at(q, m)];
+              out[NB * q + p] = static_cast<Real>(sum);
+              transposed[NB * p + q] = static_cast<Real>(sum);
+            }
           }
           block::subtract_square<NB>(out, d);
         }
         if (!block::invert_factor<NB>(d, least)) failed() = 1;
-        for (int k = 0; k < block::packed<NB>; ++k) {
-          inverse[static_cast<std::size_t>(block::packed<NB>) * i + k] = d[k];
-        }
+        for (std::size_t k = 0; k < packed; ++k) inverse[packed * i + k] = d[k];
       });
   int any = 0;
   Kokkos::deep_copy(any, failed);
   return any == 0;
 }
 
-template <int NB>
-void IncompleteCholesky<NB>::apply(const Vector& x, Vector& y, Teuchos::ETransp, double,
-                                   double) const {
-  const auto in = read_view(x);
-  const auto out = overwrite_view(y);
+template <int NB, class Real>
+void IncompleteCholesky<NB, Real>::apply(const Vector& x, Vector& y, Teuchos::ETransp, double,
+                                         double) const {
+  constexpr std::size_t size = NB * NB, packed = block::packed<NB>;
+  const double* const in = read_view(x).data();
+  double* const out = overwrite_view(y).data();
   const auto row_offset = pattern_.row_offset, column = pattern_.column,
-             column_offset = pattern_.column_offset;
-  const auto by_column = pattern_.by_column;
+             column_offset = pattern_.column_offset, row = pattern_.row;
   const double* const inverse = inverse_.data();
-  const double* const factor = factor_.data();
+  const Real* const factor = factor_.data();
+  const Real* const factor_by_column = factor_by_column_.data();
   ++applies_;
   if (!off_diagonal_) {
     Kokkos::parallel_for(
         "ccp::IncompleteCholesky::block_jacobi", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
           double z[NB];
-          for (int p = 0; p < NB; ++p) z[p] = in(NB * i + p);
-          const double* const l = inverse + static_cast<std::size_t>(block::packed<NB>) * i;
-          block::lower_apply<NB>(l, z);
-          block::lower_apply_transposed<NB>(l, z);
-          for (int p = 0; p < NB; ++p) out(NB * i + p) = z[p];
+          for (int p = 0; p < NB; ++p) z[p] = in[NB * i + p];
+          block::lower_apply<NB>(inverse + packed * i, z);
+          block::lower_apply_transposed<NB>(inverse + packed * i, z);
+          for (int p = 0; p < NB; ++p) out[NB * i + p] = z[p];
         });
     return;
   }
   sweep_up(
       "ccp::IncompleteCholesky::forward", pattern_, KOKKOS_LAMBDA(const int i) {
-        double z[NB];
-        for (int p = 0; p < NB; ++p) z[p] = in(NB * i + p);
-        for (int k = row_offset(i); k < row_offset(i + 1); ++k) {
-          block::subtract_apply<NB>(factor + static_cast<std::size_t>(NB * NB) * k,
-                                    out.data() + static_cast<std::size_t>(NB) * column(k), z);
+        block::Accumulator<NB> sum(in + static_cast<std::size_t>(NB) * i);
+        const int end = row_offset(i + 1);
+        for (int k = row_offset(i); k < end; ++k) {
+          sum.subtract(factor + size * k, out + static_cast<std::size_t>(NB) * column(k));
         }
-        block::lower_apply<NB>(inverse + static_cast<std::size_t>(block::packed<NB>) * i, z);
-        for (int p = 0; p < NB; ++p) out(NB * i + p) = z[p];
+        double z[NB];
+        sum.get(z);
+        block::lower_apply<NB>(inverse + packed * i, z);
+        for (int p = 0; p < NB; ++p) out[NB * i + p] = z[p];
       });
   sweep_down(
       "ccp::IncompleteCholesky::backward", pattern_, KOKKOS_LAMBDA(const int i) {
-        double z[NB];
-        for (int p = 0; p < NB; ++p) z[p] = out(NB * i + p);
-        for (int l = column_offset(i); l < column_offset(i + 1); ++l) {
-          block::subtract_apply_transposed<NB>(
-              factor + static_cast<std::size_t>(NB * NB) * by_column(l, 0),
-              out.data() + static_cast<std::size_t>(NB) * by_column(l, 1), z);
+        block::Accumulator<NB> sum(out + static_cast<std::size_t>(NB) * i);
+        const int end = column_offset(i + 1);
+        for (int l = column_offset(i); l < end; ++l) {
+          sum.subtract(factor_by_column + size * l, out + static_cast<std::size_t>(NB) * row(l));
         }
-        block::lower_apply_transposed<NB>(inverse + static_cast<std::size_t>(block::packed<NB>) * i,
-                                          z);
-        for (int p = 0; p < NB; ++p) out(NB * i + p) = z[p];
+        double z[NB];
+        sum.get(z);
+        block::lower_apply_transposed<NB>(inverse + packed * i, z);
+        for (int p = 0; p < NB; ++p) out[NB * i + p] = z[p];
       });
 }
 
 template class SymmetricBlockMatrix<3>;
 template class SymmetricBlockMatrix<6>;
-template class IncompleteCholesky<3>;
-template class IncompleteCholesky<6>;
+template class IncompleteCholesky<3, float>;
+template class IncompleteCholesky<3, double>;
+template class IncompleteCholesky<6, float>;
+template class IncompleteCholesky<6, double>;
 
 }  // namespace ccp

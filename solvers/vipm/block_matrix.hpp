@@ -14,11 +14,12 @@ struct BlockPattern {
   DeviceArray<int*> row_offset;      ///< [rows + 1] blocks left of the diagonal, by rows
   DeviceArray<int*> column;          ///< [blocks] ascending within a row
   DeviceArray<int*> column_offset;   ///< [rows + 1] the same blocks by columns
-  DeviceArray<int* [2]> by_column;   ///< [blocks] block and its row, ascending rows
+  DeviceArray<int*> row;             ///< [blocks] ascending within a column
+  DeviceArray<int*> place;           ///< [blocks] where a block of the first list is in the second
   int levels() const { return static_cast<int>(level_offset.extent(0)) - 1; }
 };
 
-/// Small dense blocks kept in flat arrays, row-major.
+/// Small dense blocks in flat arrays, column-major.
 namespace block {
 
 /// Packed lower triangle: entry (i, j), i >= j, at i (i + 1) / 2 + j.
@@ -29,46 +30,71 @@ KOKKOS_INLINE_FUNCTION constexpr int at(int i, int j) {
 }
 
 /// c -= a b^T.
-template <int NB>
-KOKKOS_INLINE_FUNCTION void subtract_product(const double* a, const double* b, double* c) {
-  for (int i = 0; i < NB; ++i) {
+template <int NB, class A>
+KOKKOS_INLINE_FUNCTION void subtract_product(const A* a, const A* b, double* c) {
+  for (int k = 0; k < NB; ++k) {
     for (int j = 0; j < NB; ++j) {
-      double sum = 0;
-      for (int k = 0; k < NB; ++k) sum += a[NB * i + k] * b[NB * j + k];
-      c[NB * i + j] -= sum;
+      const double factor = b[NB * k + j];
+      for (int i = 0; i < NB; ++i) c[NB * j + i] -= a[NB * k + i] * factor;
     }
   }
 }
 
 /// c -= a a^T, c packed.
-template <int NB>
-KOKKOS_INLINE_FUNCTION void subtract_square(const double* a, double* c) {
-  for (int i = 0; i < NB; ++i) {
-    for (int j = 0; j <= i; ++j) {
-      double sum = 0;
-      for (int k = 0; k < NB; ++k) sum += a[NB * i + k] * a[NB * j + k];
-      c[at(i, j)] -= sum;
+template <int NB, class A>
+KOKKOS_INLINE_FUNCTION void subtract_square(const A* a, double* c) {
+  for (int k = 0; k < NB; ++k) {
+    for (int i = 0; i < NB; ++i) {
+      const double factor = a[NB * k + i];
+      for (int j = 0; j <= i; ++j) c[at(i, j)] -= factor * a[NB * k + j];
     }
   }
 }
 
-/// y -= a x.
+/// NB numbers of one row, from which products with blocks are subtracted.
 template <int NB>
-KOKKOS_INLINE_FUNCTION void subtract_apply(const double* a, const double* x, double* y) {
-  for (int i = 0; i < NB; ++i) {
-    double sum = 0;
-    for (int j = 0; j < NB; ++j) sum += a[NB * i + j] * x[j];
-    y[i] -= sum;
-  }
-}
+struct Accumulator {
+  double value[NB];
 
-/// y -= a^T x.
-template <int NB>
-KOKKOS_INLINE_FUNCTION void subtract_apply_transposed(const double* a, const double* x, double* y) {
-  for (int i = 0; i < NB; ++i) {
-    for (int j = 0; j < NB; ++j) y[j] -= a[NB * i + j] * x[i];
+  KOKKOS_INLINE_FUNCTION explicit Accumulator(const double* x) {
+    for (int i = 0; i < NB; ++i) value[i] = x[i];
   }
-}
+  /// value -= a x.
+  template <class A>
+  KOKKOS_INLINE_FUNCTION void subtract(const A* a, const double* x) {
+    for (int j = 0; j < NB; ++j) {
+      for (int i = 0; i < NB; ++i) value[i] -= a[NB * j + i] * x[j];
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void get(double* x) const {
+    for (int i = 0; i < NB; ++i) x[i] = value[i];
+  }
+};
+
+#if defined(__GNUC__) && !defined(__CUDACC__)
+/// Columns of three in four lanes; the fourth carries what follows in memory, and is dropped.
+/// Arrays of such blocks need one number more at their end.
+template <>
+struct Accumulator<3> {
+  typedef double Lanes __attribute__((vector_size(32)));
+  typedef double LooseDoubles __attribute__((vector_size(32), aligned(8)));
+  typedef float LooseFloats __attribute__((vector_size(16), aligned(4)));
+  Lanes value;
+
+  explicit Accumulator(const double* x) : value{x[0], x[1], x[2], 0} {}
+  static Lanes load(const double* a) { return *reinterpret_cast<const LooseDoubles*>(a); }
+  static Lanes load(const float* a) {
+    return __builtin_convertvector(*reinterpret_cast<const LooseFloats*>(a), Lanes);
+  }
+  template <class A>
+  void subtract(const A* a, const double* x) {
+    value -= load(a) * x[0];
+    value -= load(a + 3) * x[1];
+    value -= load(a + 6) * x[2];
+  }
+  void get(double* x) const { x[0] = value[0], x[1] = value[1], x[2] = value[2]; }
+};
+#endif
 
 /// Inverse of the Cholesky factor of a, both packed lower triangles, in place.
 /// @return false if a is not safely positive definite: a pivot below `least` times its entry
@@ -134,16 +160,41 @@ KOKKOS_INLINE_FUNCTION void expand(const double* from, double* a) {
     for (int k = 0; k < NB * NB; ++k) a[k] = from[k];
   } else {
     for (int i = 0; i < NB; ++i) {
-      for (int j = 0; j <= i; ++j) a[NB * i + j] = a[NB * j + i] = from[at(i, j)];
+      for (int j = 0; j <= i; ++j) a[NB * j + i] = a[NB * i + j] = from[at(i, j)];
+    }
+  }
+}
+
+/// y -= a x for a packed symmetric block.
+template <int NB>
+KOKKOS_INLINE_FUNCTION void subtract_packed(const double* a, const double* x, double* y) {
+  for (int i = 0; i < NB; ++i) {
+    for (int j = 0; j < NB; ++j) y[i] -= a[i > j ? at(i, j) : at(j, i)] * x[j];
+  }
+}
+
+/// y -= a x for a block in its stored form.
+template <int NB>
+KOKKOS_INLINE_FUNCTION void subtract_stored(const double* a, const double* x, double* y) {
+  if (NB == 3) {
+    const double x0 = x[0], x1 = x[1], x2 = x[2];
+    y[0] -= a[0] * x0 + a[1] * x1 + a[3] * x2;
+    y[1] -= a[1] * x0 + a[2] * x1 + a[4] * x2;
+    y[2] -= a[3] * x0 + a[4] * x1 + a[5] * x2;
+  } else {
+    for (int j = 0; j < NB; ++j) {
+      for (int i = 0; i < NB; ++i) y[i] -= a[NB * j + i] * x[j];
     }
   }
 }
 
 }  // namespace block
 
-/// Symmetric matrix of NB x NB blocks on a BlockPattern: the diagonal blocks packed, the lower
-/// off-diagonal ones as block::expand takes them. For NB = 3 that is 52 bytes per off-diagonal block
-/// with its index.
+/// Symmetric matrix of NB x NB blocks on a BlockPattern: the diagonal blocks packed, the
+/// off-diagonal ones of both triangles as block::expand takes them, so that a product reads memory
+/// in order. Row i has first the blocks left of the diagonal, then those right of it; block 0 of row
+/// i is number row_offset(i) + column_offset(i). For NB = 3 that is 104 bytes per pair of bodies
+/// with the indices.
 template <int NB>
 class SymmetricBlockMatrix : public Operator {
  public:
@@ -165,7 +216,7 @@ class SymmetricBlockMatrix : public Operator {
   BlockPattern pattern_;
   Teuchos::RCP<const Map> map_;
   DeviceArray<double*> diagonal_;      ///< [rows * packed]
-  DeviceArray<double*> off_diagonal_;  ///< [blocks * stored]
+  DeviceArray<double*> off_diagonal_;  ///< [2 blocks * stored]
 };
 
 /// Calls row(i) for all rows, those of lower levels first; rows of one level in parallel.
@@ -177,8 +228,8 @@ void sweep_down(const std::string& label, const BlockPattern& pattern, const Row
 
 /// Block incomplete Cholesky factorisation without fill, A ~ L L^T on the pattern of A, with the
 /// level order of the pattern. With `off_diagonal` false only the diagonal blocks are kept: the
-/// block Jacobi preconditioner.
-template <int NB>
+/// block Jacobi preconditioner. Real is the type in which the off-diagonal blocks are kept.
+template <int NB, class Real>
 class IncompleteCholesky : public Operator {
  public:
   IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal);
@@ -203,7 +254,8 @@ class IncompleteCholesky : public Operator {
   bool off_diagonal_;
   Teuchos::RCP<const Map> map_;
   DeviceArray<double*> inverse_;  ///< [rows * packed] inverses of the diagonal blocks of L
-  DeviceArray<double*> factor_;   ///< [blocks * NB * NB] off-diagonal blocks of L
+  DeviceArray<Real*> factor_;     ///< [blocks * NB * NB + 1] off-diagonal blocks of L, by rows
+  DeviceArray<Real*> factor_by_column_;  ///< their transposes by columns, for the backward sweep
   mutable long applies_ = 0;
 };
 

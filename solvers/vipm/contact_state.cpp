@@ -29,19 +29,45 @@ KOKKOS_INLINE_FUNCTION void load6(const Array& a, int i, double out[6]) {
 
 }  // namespace
 
-ContactState::ContactState(const Problem& problem)
-    : contacts_(problem.contacts()),
-      r_(problem.r()),
-      normal_(problem.normal()),
-      mu_(problem.mu()) {
+ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order)
+    : contacts_(problem.contacts()), order_(order) {
   const std::size_t size = 3 * static_cast<std::size_t>(contacts_);
-  gamma_ = VectorView("ccp::Vipm::gamma", size);
-  u_ = VectorView("ccp::Vipm::u", size);
-  dgamma_ = VectorView("ccp::Vipm::dgamma", size);
-  du_ = VectorView("ccp::Vipm::du", size);
-  g_ = VectorView("ccp::Vipm::g", size);
-  gap_ = VectorView("ccp::Vipm::gap", size);
+  for (VectorView* array : {&r_, &gamma_, &u_, &dgamma_, &du_, &g_, &gap_}) {
+    *array = VectorView("ccp::Vipm::contacts", size);
+  }
+  normal_ = DeviceArray<double* [3]>("ccp::Vipm::normal", contacts_);
+  mu_ = DeviceArray<double*>("ccp::Vipm::mu", contacts_);
   k_ = DeviceArray<double* [6]>("ccp::Vipm::k", contacts_);
+  reorder(problem.r(), r_);
+  take_geometry(problem);
+}
+
+void ContactState::take_geometry(const Problem& problem) {
+  const auto order = order_;
+  const auto from_normal = problem.normal();
+  const auto from_mu = problem.mu();
+  const auto normal = normal_;
+  const auto mu = mu_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::geometry", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        for (int k = 0; k < 3; ++k) normal(c, k) = from_normal(order(c), k);
+        mu(c) = from_mu(order(c));
+      });
+}
+
+void ContactState::write_gamma(const VectorView& out) const {
+  const auto order = order_;
+  const auto gamma = gamma_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::write_gamma", range(contacts_),
+      KOKKOS_LAMBDA(const int c) { store3(out, order(c), load3(gamma, c)); });
+}
+
+void ContactState::reorder(const ConstVectorView& from, const VectorView& to) const {
+  const auto order = order_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::reorder", range(contacts_),
+      KOKKOS_LAMBDA(const int c) { store3(to, c, load3(from, order(c))); });
 }
 
 void ContactState::start_impulses(double impulse) {

@@ -7,11 +7,13 @@ namespace ccp::vipm {
 /// The contact side of the iterate: impulses gamma and velocities u strictly inside their cones,
 /// the direction (dgamma, du), and what the linearised complementarity condition
 ///     dgamma = g - gamma - K du
-/// needs. World axes; 25 numbers (200 bytes) per contact. With mu = 0 the cone of a contact is the
+/// needs. World axes; contacts in the order of a VelocitySystem; 33 numbers (264 bytes) per contact
+/// with their own copies of r, normal and mu. With mu = 0 the cone of a contact is the
 /// half-line along its normal and K has rank one.
 class ContactState {
  public:
-  explicit ContactState(const Problem& problem);
+  /// @param order  VelocitySystem::contact_order()
+  ContactState(const Problem& problem, const DeviceArray<const int*>& order);
 
   int contacts() const { return contacts_; }
   const VectorView& gamma() const { return gamma_; }
@@ -21,6 +23,10 @@ class ContactState {
   /// The primal residual u - D^T v - r, m/s.
   const VectorView& gap() const { return gap_; }
   const DeviceArray<double* [6]>& k() const { return k_; }
+
+  /// gamma in the problem's order of contacts, and a vector from there.
+  void write_gamma(const VectorView& out) const;
+  void reorder(const ConstVectorView& from, const VectorView& to) const;
 
   /// gamma = impulse along every normal.
   void start_impulses(double impulse);
@@ -58,14 +64,16 @@ class ContactState {
   void advance(double theta);
 
   // Public only because device lambdas may not live in private members.
+  void take_geometry(const Problem& problem);
   template <class Direction>
   Step measure_step(const Direction& direction);
 
  private:
   int contacts_ = 0;
-  ConstVectorView r_;
-  DeviceArray<const double* [3]> normal_;
-  DeviceArray<const double*> mu_;
+  DeviceArray<const int*> order_;
+  VectorView r_;
+  DeviceArray<double* [3]> normal_;
+  DeviceArray<double*> mu_;
   VectorView gamma_, u_, dgamma_, du_, g_, gap_;
   DeviceArray<double* [6]> k_;
 };

@@ -103,7 +103,8 @@ std::vector<int> elimination_order(const ContactProblem& problem, const BodyGrap
 
 /// Sorts an elimination order by level: a body's level is one above the highest of the neighbours
 /// eliminated before it. The factorisation stays the same; rows of a level become neighbours in
-/// memory. @return first position of each level
+/// memory, those of a level in the order of what they touch in the levels below.
+/// @return first position of each level
 std::vector<int> sort_by_level(const BodyGraph& graph, std::vector<int>& order) {
   const int m = static_cast<int>(order.size());
   std::vector<int> rank(m), level(m, 0);
@@ -120,8 +121,27 @@ std::vector<int> sort_by_level(const BodyGraph& graph, std::vector<int>& order) 
   for (int i = 0; i < m; ++i) ++offset[level[i] + 1];
   std::partial_sum(offset.begin(), offset.end(), offset.begin());
   std::vector<int> fill(offset.begin(), offset.end() - 1);
-  // By the problem's own order within a level: that is spatial where it matters.
   for (int i = 0; i < m; ++i) order[fill[level[i]]++] = i;
+
+  std::vector<int> position(m);
+  std::vector<double> key(m, 0.0);
+  for (int l = 0; l < levels; ++l) {
+    for (int k = offset[l]; k < offset[l + 1]; ++k) {
+      const int i = order[k];
+      double sum = 0, count = 0;
+      for (int e = graph.offset[i]; e < graph.offset[i + 1]; ++e) {
+        const int j = graph.neighbour[e];
+        if (level[j] >= l) continue;
+        const int width = offset[level[j] + 1] - offset[level[j]];
+        sum += static_cast<double>(position[j] - offset[level[j]]) / width;
+        count += 1;
+      }
+      key[i] = count > 0 ? sum / count : i;
+    }
+    std::stable_sort(order.begin() + offset[l], order.begin() + offset[l + 1],
+                     [&](int a, int b) { return key[a] < key[b]; });
+    for (int k = offset[l]; k < offset[l + 1]; ++k) position[order[k]] = k;
+  }
   return offset;
 }
 
@@ -143,6 +163,7 @@ void semidefinite_factor(const double* a, double l[9]) {
   }
 }
 
+using Factor = double;
 template <int NB>
 class BodySystem : public VelocitySystem {
  public:
@@ -152,6 +173,7 @@ class BodySystem : public VelocitySystem {
   int levels() const override { return pattern_.levels(); }
   int blocks() const override { return pattern_.blocks; }
   Teuchos::RCP<const Map> map() const override { return matrix_->getDomainMap(); }
+  DeviceArray<const int*> contact_order() const override { return contact_order_; }
   void contact_velocities(const ConstVectorView& z, const VectorView& d) const override;
   void load(const ConstVectorView& p, const VectorView& f) const override;
   double speed(const ConstVectorView& f) const override;
@@ -170,14 +192,14 @@ class BodySystem : public VelocitySystem {
   DeviceArray<int* [2]> body_;                ///< [n] positions of bodies A and B
   DeviceArray<int*> incidence_offset_;        ///< [rows + 1]
   DeviceArray<int*> incidence_;               ///< 2 * contact + side, by position
-  DeviceArray<int*> block_contact_offset_;    ///< [blocks + 1]
-  DeviceArray<int*> block_contact_;           ///< contacts that make up a block
+  DeviceArray<int* [2]> block_contacts_;      ///< [blocks] first contact of a block, and past its last
+  DeviceArray<int*> contact_order_;           ///< [n] numbers in the problem
   DeviceArray<double*> root_mass_;            ///< [rows + 1] 1/sqrt(m)
   DeviceArray<double* [9]> root_inertia_;     ///< [rows + 1] factor of the inverse inertia
   DeviceArray<double*> reach_;                ///< [rows] m, the longest arm of a contact
   DeviceArray<double* [2][3]> arm_;           ///< [n]
   Teuchos::RCP<SymmetricBlockMatrix<NB>> matrix_;
-  Teuchos::RCP<IncompleteCholesky<NB>> preconditioner_;
+  Teuchos::RCP<IncompleteCholesky<NB, Factor>> preconditioner_;
   DeviceArray<double* [6]> velocity_;         ///< [rows + 1] work array for rotating bodies
 };
 
@@ -192,55 +214,58 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering)
   std::vector<int> position(m);
   for (std::size_t k = 0; k < m; ++k) position[order[k]] = static_cast<int>(k);
 
-  std::vector<int> body(2 * n), offset(m + 1, 0);
-  for (std::size_t k = 0; k < 2 * n; ++k) {
-    const int i = host.contact_bodies[k];
-    body[k] = i < 0 ? static_cast<int>(m) : position[i];
-    if (i >= 0) ++offset[body[k] + 1];
-  }
-  std::partial_sum(offset.begin(), offset.end(), offset.begin());
-  std::vector<int> incidence(offset[m]), fill(offset.begin(), offset.end() - 1);
-  for (std::size_t k = 0; k < 2 * n; ++k) {
-    if (body[k] < static_cast<int>(m)) incidence[fill[body[k]]++] = static_cast<int>(k);
-  }
-
-  // Blocks: contacts between two movable bodies, sorted by (row, column).
+  // Contacts by the rows of their bodies, so that what belongs together lies together; those with
+  // the ground come first in the row of their body.
+  const int ground = static_cast<int>(m);
+  const auto at = [&](std::size_t c, int side) {
+    const int i = host.contact_bodies[2 * c + side];
+    return i < 0 ? ground : position[i];
+  };
   struct Entry {
     int row, column, contact;
   };
-  std::vector<Entry> entries;
-  entries.reserve(n);
+  std::vector<Entry> entries(n);
   for (std::size_t c = 0; c < n; ++c) {
-    const int a = body[2 * c], b = body[2 * c + 1];
-    if (a == static_cast<int>(m) || b == static_cast<int>(m)) continue;
-    entries.push_back({std::max(a, b), std::min(a, b), static_cast<int>(c)});
+    const int a = at(c, 0), b = at(c, 1);
+    entries[c] = {std::max(a, b), std::min(a, b), static_cast<int>(c)};
+    if (entries[c].row == ground) entries[c] = {entries[c].column, -1, static_cast<int>(c)};
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& x, const Entry& y) {
     return std::tie(x.row, x.column, x.contact) < std::tie(y.row, y.column, y.contact);
   });
-  std::vector<int> row_offset(m + 1, 0), column, row, contact_offset, contact;
-  contact.reserve(entries.size());
-  for (std::size_t k = 0; k < entries.size(); ++k) {
+  std::vector<int> contact_order(n), body(2 * n), offset(m + 1, 0);
+  std::vector<int> row_offset(m + 1, 0), column, row, contact_offset;
+  for (std::size_t k = 0; k < n; ++k) {
     const Entry& e = entries[k];
+    contact_order[k] = e.contact;
+    for (int side = 0; side < 2; ++side) {
+      body[2 * k + side] = at(e.contact, side);
+      if (body[2 * k + side] != ground) ++offset[body[2 * k + side] + 1];
+    }
+    if (e.column < 0) continue;
     if (k == 0 || e.row != entries[k - 1].row || e.column != entries[k - 1].column) {
       ++row_offset[e.row + 1];
       row.push_back(e.row);
       column.push_back(e.column);
       contact_offset.push_back(static_cast<int>(k));
+      contact_offset.push_back(static_cast<int>(k));
     }
-    contact.push_back(e.contact);
+    contact_offset.back() = static_cast<int>(k) + 1;
   }
-  contact_offset.push_back(static_cast<int>(entries.size()));
+  std::partial_sum(offset.begin(), offset.end(), offset.begin());
+  std::vector<int> incidence(offset[m]), fill(offset.begin(), offset.end() - 1);
+  for (std::size_t k = 0; k < 2 * n; ++k) {
+    if (body[k] != ground) incidence[fill[body[k]]++] = static_cast<int>(k);
+  }
   std::partial_sum(row_offset.begin(), row_offset.end(), row_offset.begin());
   const std::size_t blocks = column.size();
-  std::vector<int> column_offset(m + 1, 0), by_column(2 * blocks);
+  std::vector<int> column_offset(m + 1, 0), row_by_column(blocks), place(blocks);
   for (int j : column) ++column_offset[j + 1];
   std::partial_sum(column_offset.begin(), column_offset.end(), column_offset.begin());
   fill.assign(column_offset.begin(), column_offset.end() - 1);
   for (std::size_t k = 0; k < blocks; ++k) {
-    const int place = fill[column[k]]++;
-    by_column[2 * place] = static_cast<int>(k);
-    by_column[2 * place + 1] = row[k];
+    place[k] = fill[column[k]]++;
+    row_by_column[place[k]] = row[k];
   }
 
   using Ints = DeviceArray<int*>;
@@ -251,13 +276,13 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering)
   pattern_.row_offset = upload<Ints>("ccp::BodySystem::row_offset", row_offset, m + 1);
   pattern_.column = upload<Ints>("ccp::BodySystem::column", column, blocks);
   pattern_.column_offset = upload<Ints>("ccp::BodySystem::column_offset", column_offset, m + 1);
-  pattern_.by_column = upload<IntPairs>("ccp::BodySystem::by_column", by_column, blocks);
+  pattern_.row = upload<Ints>("ccp::BodySystem::row", row_by_column, blocks);
+  pattern_.place = upload<Ints>("ccp::BodySystem::place", place, blocks);
   body_ = upload<IntPairs>("ccp::BodySystem::body", body, n);
   incidence_offset_ = upload<Ints>("ccp::BodySystem::incidence_offset", offset, m + 1);
   incidence_ = upload<Ints>("ccp::BodySystem::incidence", incidence, incidence.size());
-  block_contact_offset_ =
-      upload<Ints>("ccp::BodySystem::block_contact_offset", contact_offset, blocks + 1);
-  block_contact_ = upload<Ints>("ccp::BodySystem::block_contact", contact, contact.size());
+  block_contacts_ = upload<IntPairs>("ccp::BodySystem::block_contacts", contact_offset, blocks);
+  contact_order_ = upload<Ints>("ccp::BodySystem::contact_order", contact_order, n);
 
   std::vector<double> root_mass(m + 1, 0.0);
   for (std::size_t k = 0; k < m; ++k) root_mass[k] = std::sqrt(host.inverse_mass[order[k]]);
@@ -269,10 +294,12 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering)
     }
     for (std::size_t c = 0; c < n; ++c) {
       for (int side = 0; side < 2; ++side) {
-        const double* const from = side == 0 ? &host.arm_a[3 * c] : &host.arm_b[3 * c];
+        const int contact = contact_order[c];
+        const double* const from =
+            side == 0 ? &host.arm_a[3 * contact] : &host.arm_b[3 * contact];
         std::copy(from, from + 3, &arm[6 * c + 3 * side]);
         const int i = body[2 * c + side];
-        if (i == static_cast<int>(m)) continue;
+        if (i == ground) continue;
         reach[i] = std::max(reach[i], std::hypot(from[0], from[1], from[2]));
       }
     }
@@ -475,34 +502,40 @@ void BodySystem<NB>::assemble(const DeviceArray<double* [6]>& k) {
           }
         }
       });
-  const auto contact_offset = block_contact_offset_, contact = block_contact_;
+  const auto block_contacts = block_contacts_;
+  const auto row_offset = pattern_.row_offset, column_offset = pattern_.column_offset,
+             place = pattern_.place;
   const auto body = body_;
   Kokkos::parallel_for(
       "ccp::BodySystem::assemble_off_diagonal", range(pattern_.blocks),
       KOKKOS_LAMBDA(const int b) {
         double sum[NB * NB] = {};
-        for (int l = contact_offset(b); l < contact_offset(b + 1); ++l) {
-          const int c = contact(l);
+        int body_row = 0, body_column = 0;
+        for (int c = block_contacts(b, 0); c < block_contacts(b, 1); ++c) {
           double kc[9];
           load_block(k, c, kc);
           const int row_side = body(c, 0) > body(c, 1) ? 0 : 1;
-          const int i = body(c, row_side), j = body(c, 1 - row_side);
+          body_row = body(c, row_side);
+          body_column = body(c, 1 - row_side);
           Side row, column;
-          row.mass = root_mass(i);
-          column.mass = root_mass(j);
+          row.mass = root_mass(body_row);
+          column.mass = root_mass(body_column);
           if (NB == 6) {
-            fill_lever(arm, root_inertia, c, row_side, i, row.lever);
-            fill_lever(arm, root_inertia, c, 1 - row_side, j, column.lever);
+            fill_lever(arm, root_inertia, c, row_side, body_row, row.lever);
+            fill_lever(arm, root_inertia, c, 1 - row_side, body_column, column.lever);
           }
           add_congruence<NB>(-1, kc, row, column, sum);
         }
-        double* const out = off_diagonal + static_cast<std::size_t>(block::stored<NB>) * b;
+        double* const left = off_diagonal + static_cast<std::size_t>(block::stored<NB>) *
+                                                (b + column_offset(body_row));
+        double* const right = off_diagonal + static_cast<std::size_t>(block::stored<NB>) *
+                                                 (place(b) + row_offset(body_column + 1));
         for (int p = 0; p < NB; ++p) {
           for (int q = 0; q < NB; ++q) {
             if (block::stored<NB> == NB * NB) {
-              out[NB * p + q] = sum[NB * p + q];
+              left[NB * q + p] = right[NB * p + q] = sum[NB * p + q];
             } else if (q <= p) {
-              out[block::at(p, q)] = sum[NB * p + q];
+              left[block::at(p, q)] = right[block::at(p, q)] = sum[NB * p + q];
             }
           }
         }
@@ -512,7 +545,7 @@ void BodySystem<NB>::assemble(const DeviceArray<double* [6]>& k) {
 template <int NB>
 double BodySystem<NB>::precondition(bool off_diagonal) {
   if (preconditioner_.is_null()) {
-    preconditioner_ = Teuchos::rcp(new IncompleteCholesky<NB>(pattern_, off_diagonal));
+    preconditioner_ = Teuchos::rcp(new IncompleteCholesky<NB, Factor>(pattern_, off_diagonal));
   }
   return preconditioner_->factorize(*matrix_);
 }
@@ -521,14 +554,14 @@ template <int NB>
 void BodySystem<NB>::lower_pattern(std::vector<std::int64_t>& column_offsets,
                                    std::vector<int>& rows) const {
   const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.column_offset);
-  const auto by_column = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.by_column);
+  const auto row = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.row);
   column_offsets.assign(1, 0);
   rows.clear();
   for (int j = 0; j < pattern_.rows; ++j) {
     for (int q = 0; q < NB; ++q) {
       for (int p = q; p < NB; ++p) rows.push_back(NB * j + p);
       for (int l = offset(j); l < offset(j + 1); ++l) {
-        for (int p = 0; p < NB; ++p) rows.push_back(NB * by_column(l, 1) + p);
+        for (int p = 0; p < NB; ++p) rows.push_back(NB * row(l) + p);
       }
       column_offsets.push_back(static_cast<std::int64_t>(rows.size()));
     }
@@ -539,8 +572,7 @@ template <int NB>
 void BodySystem<NB>::lower_values(std::vector<double>& values) const {
   // Column q of block column j starts after NB^2 entries for each block before and the packed
   // diagonal blocks; within it come NB - q of the diagonal, then NB of each block.
-  const auto column_offset = pattern_.column_offset;
-  const auto by_column = pattern_.by_column;
+  const auto row_offset = pattern_.row_offset, column_offset = pattern_.column_offset;
   const double* const diagonal = matrix_->diagonal().data();
   const double* const off_diagonal = matrix_->off_diagonal().data();
   const std::size_t size = static_cast<std::size_t>(block::packed<NB>) * pattern_.rows +
@@ -555,9 +587,10 @@ void BodySystem<NB>::lower_values(std::vector<double>& values) const {
             out(next++) = diagonal[static_cast<std::size_t>(block::packed<NB>) * j + block::at(p, q)];
           }
           for (int l = column_offset(j); l < column_offset(j + 1); ++l) {
-            double a[NB * NB];
-            block::expand<NB>(
-                off_diagonal + static_cast<std::size_t>(block::stored<NB>) * by_column(l, 0), a);
+            double a[NB * NB];  // the block right of the diagonal: row q of it is our column
+            block::expand<NB>(off_diagonal + static_cast<std::size_t>(block::stored<NB>) *
+                                                 (l + row_offset(j + 1)),
+                              a);
             for (int p = 0; p < NB; ++p) out(next++) = a[NB * p + q];
           }
         }

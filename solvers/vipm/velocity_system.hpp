@@ -16,7 +16,8 @@ namespace ccp {
 /// units and of mass ratios. A body has 3 unknowns, or 6 if bodies of the problem rotate. The
 /// immovable body has none. Bodies are kept in an elimination order of their own (see `Ordering`).
 ///
-/// Impulses and contact velocities are in world axes, as everywhere in solvers/.
+/// Impulses and contact velocities are in world axes, as everywhere in solvers/. Contacts, too, have
+/// an order of their own here, in which those of a body lie together: see contact_order().
 class VelocitySystem {
  public:
   /// Which bodies an incomplete factorisation eliminates first.
@@ -35,6 +36,8 @@ class VelocitySystem {
   virtual int levels() const = 0;
   virtual int blocks() const = 0;  ///< off-diagonal blocks of the lower triangle of S
   virtual Teuchos::RCP<const Map> map() const = 0;
+  /// The problem's numbers of the contacts in the order of all arrays here, [n].
+  virtual DeviceArray<const int*> contact_order() const = 0;
 
   /// d = E z: relative velocities [3n] m/s of mass-scaled body velocities z [size] m/s sqrt(kg).
   virtual void contact_velocities(const ConstVectorView& z, const VectorView& d) const = 0;

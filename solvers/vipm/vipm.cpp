@@ -60,7 +60,7 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
     info.status = Status::converged;
     return info;
   }
-  vipm::ContactState state(*problem_);
+  vipm::ContactState state(*problem_, system_->contact_order());
   vipm::LinearSolver linear({options_.linear_solver, options_.preconditioner == "block_ic0",
                              options_.cg_max_iterations},
                             *system_, observer, info);
@@ -72,7 +72,9 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
       correction("ccp::Vipm::correction", unknowns);
   const VectorView d("ccp::Vipm::d", size), p("ccp::Vipm::p", size);
   const auto write_gamma = [&](Vector& out) {
-    problem_->to_contact_axes(state.gamma(), overwrite_view(out));
+    const VectorView view = overwrite_view(out);
+    state.write_gamma(view);
+    problem_->to_contact_axes(view, view);
   };
   const double s = problem_->delassus_scale();
   double q = root_mean_square(problem_->r());
@@ -82,7 +84,8 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   double typical = options_.start * q / s;
   const auto guess = read_view(gamma);
   if (vector_kernels::dot(guess, guess) > 0) {
-    problem_->to_world_axes(guess, p);
+    problem_->to_world_axes(guess, d);
+    state.reorder(d, p);
     const double guessed = root_mean_square(p);
     state.start_impulses(p, 1e-2 * guessed);
     typical = guessed;

@@ -1,0 +1,37 @@
+#include "harness/micro/micro.hpp"
+
+#include <cstdlib>
+
+#include "problems/catalogue.hpp"
+#include "problems/problem_file.hpp"
+
+namespace ccp::micro {
+namespace {
+
+ContactProblem load() {
+  const char* name = std::getenv("CCPBENCH_MICRO_PROBLEM");
+  return read_problem(resolve_problem(name ? name : "test-problem-3"));
+}
+
+}  // namespace
+
+const ContactProblem& host() {
+  static const ContactProblem problem = load();
+  return problem;
+}
+
+const Problem& device() {
+  static auto* problem = new Problem(host());  // outlives main's Kokkos session on purpose
+  return *problem;
+}
+
+void report(benchmark::State& state, double items, double bytes) {
+  const double contacts = items * static_cast<double>(host().contacts());
+  state.counters["s/contact"] =
+      benchmark::Counter(contacts, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["bytes/contact"] = bytes;
+  state.counters["B/s"] = benchmark::Counter(contacts * bytes, benchmark::Counter::kIsRate,
+                                             benchmark::Counter::kIs1000);
+}
+
+}  // namespace ccp::micro

@@ -1,0 +1,96 @@
+// The kernels of the velocity-space interior-point method.
+#include "harness/micro/micro.hpp"
+#include "solvers/vipm/contact_state.hpp"
+#include "solvers/vipm/velocity_system.hpp"
+
+namespace {
+
+using namespace ccp;
+using namespace ccp::micro;
+
+/// An iterate inside the cones with everything assembled and factorised.
+struct Iterate {
+  std::unique_ptr<VelocitySystem> system = VelocitySystem::make(device(), "auto");
+  vipm::ContactState state{device(), system->contact_order()};
+  Vector z{system->map(), 1}, out{system->map(), 1};
+  VectorView d{"ccp::micro::d", 3 * host().contacts()};
+
+  Iterate() {
+    z.putScalar(1e-3);
+    state.start_impulses(0.01);
+    system->contact_velocities(read_view(z), d);
+    state.start_velocities(d, 0.1);
+    state.scale(d);
+    system->assemble(state.k());
+    system->precondition(true);
+  }
+};
+
+Iterate& iterate() {
+  static auto* one = new Iterate;  // outlives main's Kokkos session on purpose
+  return *one;
+}
+
+template <class Kernel>
+void measure(benchmark::State& state, double bytes, const Kernel& kernel) {
+  Iterate& it = iterate();
+  for (auto _ : state) {
+    kernel(it);
+    fence();
+  }
+  report(state, static_cast<double>(state.iterations()), bytes);
+}
+
+// Bytes: per pair of bodies two stored blocks and two indices; about one pair per contact.
+void vipm_matrix_apply(benchmark::State& state) {
+  measure(state, 104, [](Iterate& it) { it.system->matrix()->apply(it.z, it.out); });
+}
+BENCHMARK(vipm_matrix_apply)->Unit(benchmark::kMicrosecond);
+
+// Two sweeps, each over a block of 9 numbers with its index.
+void vipm_ic0_apply(benchmark::State& state) {
+  measure(state, 152, [](Iterate& it) { it.system->preconditioner()->apply(it.z, it.out); });
+}
+BENCHMARK(vipm_ic0_apply)->Unit(benchmark::kMicrosecond);
+
+void vipm_ic0_factorize(benchmark::State& state) {
+  measure(state, 48 + 144, [](Iterate& it) { it.system->precondition(true); });
+}
+BENCHMARK(vipm_ic0_factorize)->Unit(benchmark::kMicrosecond);
+
+// K by the diagonal blocks twice, by the blocks once; two stored blocks written.
+void vipm_assemble(benchmark::State& state) {
+  measure(state, 3 * 48 + 96, [](Iterate& it) { it.system->assemble(it.state.k()); });
+}
+BENCHMARK(vipm_assemble)->Unit(benchmark::kMicrosecond);
+
+// gamma, u, r, d, normal, mu in; residual and K out.
+void vipm_scale(benchmark::State& state) {
+  measure(state, 5 * 24 + 8 + 24 + 48, [](Iterate& it) { it.state.scale(it.d); });
+}
+BENCHMARK(vipm_scale)->Unit(benchmark::kMicrosecond);
+
+// gamma, u, residual, d, normal, mu, K in; the direction out.
+void vipm_direction(benchmark::State& state) {
+  measure(state, 5 * 24 + 8 + 48 + 48, [](Iterate& it) { it.state.predictor(it.d); });
+}
+BENCHMARK(vipm_direction)->Unit(benchmark::kMicrosecond);
+
+// gamma, u, the direction, normal, mu in; the target out.
+void vipm_corrector_target(benchmark::State& state) {
+  measure(state, 5 * 24 + 8 + 24, [](Iterate& it) { it.state.corrector_target(1e-6); });
+}
+BENCHMARK(vipm_corrector_target)->Unit(benchmark::kMicrosecond);
+
+// Per contact its velocity and two bodies' numbers; per contact and side an impulse.
+void vipm_contact_velocities(benchmark::State& state) {
+  measure(state, 24 + 8, [](Iterate& it) { it.system->contact_velocities(read_view(it.z), it.d); });
+}
+BENCHMARK(vipm_contact_velocities)->Unit(benchmark::kMicrosecond);
+
+void vipm_load(benchmark::State& state) {
+  measure(state, 2 * 24 + 8, [](Iterate& it) { it.system->load(it.d, overwrite_view(it.out)); });
+}
+BENCHMARK(vipm_load)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
