@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nanoflann.hpp>
 #include <numeric>
+#include <random>
 
 #include "problems/error.hpp"
 
@@ -133,6 +134,26 @@ void sort_spatially(Spheres& spheres) {
   permute(spheres.velocity, 3);
   permute(spheres.radius, 1);
   permute(spheres.mass, 1);
+}
+
+void make_heavier(Spheres& spheres, const HeavySpheres& heavy) {
+  if (!(heavy.fraction >= 0 && heavy.fraction <= 1)) {
+    throw InputError("heavy spheres", "fraction", "between 0 and 1",
+                     fmt::format("{}", heavy.fraction));
+  }
+  if (!(heavy.mass_ratio > 0)) {
+    throw InputError("heavy spheres", "mass ratio", "> 0", fmt::format("{}", heavy.mass_ratio));
+  }
+  // The first of a random permutation, made the same way on every platform.
+  std::mt19937_64 engine(heavy.seed);
+  std::vector<std::size_t> order(spheres.count());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto count = static_cast<std::size_t>(
+      std::llround(heavy.fraction * static_cast<double>(spheres.count())));
+  for (std::size_t k = 0; k < count; ++k) {
+    std::swap(order[k], order[k + engine() % (order.size() - k)]);
+    spheres.mass[order[k]] *= heavy.mass_ratio;
+  }
 }
 
 void complete_frame(double* f) {

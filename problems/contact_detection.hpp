@@ -44,6 +44,15 @@ std::vector<Candidate> nearest_candidates(const Spheres& spheres, std::size_t co
 /// become neighbours in memory.
 void sort_spatially(Spheres& spheres);
 
+/// Makes spheres heavier, for problems with a large mass ratio.
+struct HeavySpheres {
+  double fraction = 0;     ///< of the spheres, drawn at random
+  double mass_ratio = 1;   ///< factor on their mass
+  std::uint64_t seed = 1;
+};
+/// @throws InputError for a fraction outside [0, 1] or a ratio that is not positive
+void make_heavier(Spheres& spheres, const HeavySpheres& heavy);
+
 /// What turns spheres and candidates into a problem.
 struct SphereModel {
   double mu = 0.4;

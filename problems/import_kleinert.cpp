@@ -96,7 +96,7 @@ Spheres read_kleinert(const std::string& path) {
 }
 
 ContactProblem import_kleinert(const std::string& path, std::size_t contacts,
-                               const SphereModel& model) {
+                               const SphereModel& model, const HeavySpheres& heavy) {
   struct Known {
     std::size_t spheres, contacts;
   };
@@ -117,6 +117,7 @@ ContactProblem import_kleinert(const std::string& path, std::size_t contacts,
                         static_cast<double>(spheres.count());
     candidates = find_candidates(spheres, papers_cutoff * mean);
   }
+  make_heavier(spheres, heavy);
   ContactProblem problem = sphere_problem(spheres, candidates, model);
   problem.name = std::filesystem::path(path).stem().string();
   problem.source.kind = "imported";

@@ -17,6 +17,6 @@ Spheres read_kleinert(const std::string& path);
 /// the papers have for 2048, 5040 and 10192 particles (8378, 21050, 43409), and for any other
 /// number all pairs closer than 0.666 mean radii, the cutoff those three share.
 ContactProblem import_kleinert(const std::string& path, std::size_t contacts,
-                               const SphereModel& model);
+                               const SphereModel& model, const HeavySpheres& heavy = {});
 
 }  // namespace ccp

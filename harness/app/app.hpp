@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "problems/contact_detection.hpp"
+
 namespace ccp::app {
 
 /// Exit codes; scripts rely on them.
@@ -30,5 +32,8 @@ void add_info(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_solve(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
+
+/// --heavy-fraction and --mass-ratio, for commands that make problems of spheres.
+void add_heavy_options(CLI::App& command, HeavySpheres& heavy);
 
 }  // namespace ccp::app

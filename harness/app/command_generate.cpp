@@ -134,6 +134,7 @@ void add_pile(CLI::App& command, Context& context) {
   number("--rest-speed", o.rest_speed, "Largest speed of a settled pile, m/s");
   number("--position-grid", o.position_grid, "Grid on which x and y are recorded, m (0: none)")
       ->check(CLI::NonNegativeNumber);
+  add_heavy_options(*pile, o.heavy);
   number("--step-solver", a->step_solver, "Solver of the time steps");
   number("--threads", a->threads, "Threads of the OpenMP back end")->check(CLI::PositiveNumber);
   pile->add_flag("--force", a->force, "Overwrite the output");
@@ -160,6 +161,15 @@ void add_pile(CLI::App& command, Context& context) {
 }
 
 }  // namespace
+
+void add_heavy_options(CLI::App& command, HeavySpheres& heavy) {
+  command
+      .add_option("--heavy-fraction", heavy.fraction,
+                  "Part of the spheres that is made heavier in the frozen problem")
+      ->capture_default_str();
+  command.add_option("--mass-ratio", heavy.mass_ratio, "Factor on the mass of the heavy spheres")
+      ->capture_default_str();
+}
 
 void add_generate(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("generate", "Make a problem of our own");

@@ -19,6 +19,7 @@ void add_import(CLI::App& app, Context& context) {
     std::string input, output, name;
     std::size_t contacts = 0;
     SphereModel model;
+    HeavySpheres heavy;
     double gravity = 10;
     bool force = false;
   };
@@ -44,12 +45,13 @@ void add_import(CLI::App& app, Context& context) {
   kleinert->add_option("--poisson", a->model.poisson, "Poisson's ratio")
       ->check(CLI::Range(0.0, 0.5))
       ->capture_default_str();
+  add_heavy_options(*kleinert, a->heavy);
   kleinert->add_flag("--force", a->force, "Overwrite the output");
   kleinert->callback([arguments, &context] {
     auto& a = *arguments;
     check_output_path(a.output, a.force);
     a.model.gravity = {0, 0, -a.gravity};
-    ContactProblem problem = import_kleinert(a.input, a.contacts, a.model);
+    ContactProblem problem = import_kleinert(a.input, a.contacts, a.model, a.heavy);
     if (!a.name.empty()) problem.name = a.name;
     problem.source.generator = context.command_line;
     write_problem(a.output, problem, a.force);

@@ -180,6 +180,8 @@ void check(const PileOptions& o) {
   require(o.model.mu >= 0, "mu", ">= 0", o.model.mu);
   require(o.rest_speed > 0, "rest_speed", "> 0", o.rest_speed);
   require(o.spheres > 0, "spheres", ">= 1", static_cast<double>(o.spheres));
+  Spheres none;
+  make_heavier(none, o.heavy);  // refuses bad values before the pile is settled
 }
 
 }  // namespace
@@ -226,6 +228,7 @@ ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
   const std::vector<Candidate> candidates =
       options.contacts > 0 ? nearest_candidates(spheres, options.contacts)
                            : find_candidates(spheres, papers_cutoff * mean_radius);
+  make_heavier(spheres, options.heavy);
   ContactProblem problem = sphere_problem(spheres, candidates, options.model);
   problem.name = "pile";
   problem.source.kind = "generated";

@@ -46,6 +46,7 @@ struct PileOptions {
   /// pile hard: they leave gaps of contacts at rest that do not agree with each other, as the
   /// printed states of the papers have them. See problems/README.md.
   double position_grid = 4e-5;
+  HeavySpheres heavy;  ///< of the frozen problem; the pile settles without
 };
 
 /// What happened on the way, for progress displays.

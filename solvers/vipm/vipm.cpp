@@ -159,7 +159,7 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
     auto step = state.predictor(d);
     const double reach = std::min(1.0, step.theta);
     const double ahead = (step.product + reach * (step.cross + reach * step.square)) / (2.0 * n);
-    const double sigma = std::clamp(std::pow(ahead / mu, 3), 1e-8, 1.0);
+    const double sigma = std::clamp(std::pow(ahead / mu, 2), 1e-8, 1.0);
 
     // Corrector.
     state.corrector_target(sigma * mu);

@@ -15,11 +15,11 @@ struct VipmOptions {
   std::string preconditioner = "block_ic0";
   std::string ordering = "auto";
   double forcing = 0.02;
-  double predictor_factor = 10;
+  double predictor_factor = 30;
   int cg_max_iterations = 3000;
   int refinements = 3;
   double step_fraction = 0.99;
-  double start = 1;
+  double start = 10;
   double tolerance = 1e-10;
   int max_outer = 100;
 };
