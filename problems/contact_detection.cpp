@@ -148,8 +148,8 @@ void make_heavier(Spheres& spheres, const HeavySpheres& heavy) {
   std::mt19937_64 engine(heavy.seed);
   std::vector<std::size_t> order(spheres.count());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto count = static_cast<std::size_t>(
-      std::llround(heavy.fraction * static_cast<double>(spheres.count())));
+  const auto count =
+      static_cast<std::size_t>(std::llround(heavy.fraction * static_cast<double>(spheres.count())));
   for (std::size_t k = 0; k < count; ++k) {
     std::swap(order[k], order[k + engine() % (order.size() - k)]);
     spheres.mass[order[k]] *= heavy.mass_ratio;

@@ -46,8 +46,8 @@ void sort_spatially(Spheres& spheres);
 
 /// Makes spheres heavier, for problems with a large mass ratio.
 struct HeavySpheres {
-  double fraction = 0;     ///< of the spheres, drawn at random
-  double mass_ratio = 1;   ///< factor on their mass
+  double fraction = 0;    ///< of the spheres, drawn at random
+  double mass_ratio = 1;  ///< factor on their mass
   std::uint64_t seed = 1;
 };
 /// @throws InputError for a fraction outside [0, 1] or a ratio that is not positive

@@ -88,9 +88,8 @@ int main(int argc, char** argv) {
          ccp::collect_provenance(ccp::backend_threads(), argv[0]).entries()) {
       benchmark::AddCustomContext(name, value);
     }
-    benchmark::AddCustomContext("problem",
-                                fmt::format("{}, {} contacts", ccp::micro::host().name,
-                                            ccp::micro::host().contacts()));
+    benchmark::AddCustomContext("problem", fmt::format("{}, {} contacts", ccp::micro::host().name,
+                                                       ccp::micro::host().contacts()));
     benchmark::RunSpecifiedBenchmarks();
   } catch (const ccp::InputError& fault) {
     fmt::print(stderr, "ccpbench-micro: {}\n", fault.what());

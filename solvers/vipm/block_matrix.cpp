@@ -8,7 +8,8 @@ using TeamPolicy = Kokkos::TeamPolicy<ExecSpace>;
 /// One team of all threads (of one block on a device): its barrier between two levels costs far
 /// less than a kernel per level.
 TeamPolicy one_team() {
-  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, ExecSpace::memory_space>::accessible) {
+  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace,
+                                           ExecSpace::memory_space>::accessible) {
     return TeamPolicy(1, ExecSpace().concurrency());
   } else {
     return TeamPolicy(1, 256);
@@ -24,7 +25,8 @@ void sweep_up(const std::string& label, const BlockPattern& pattern, const Row& 
   Kokkos::parallel_for(
       label, one_team(), KOKKOS_LAMBDA(const TeamPolicy::member_type& team) {
         for (int level = 0; level < levels; ++level) {
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, offset(level), offset(level + 1)), row);
+          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, offset(level), offset(level + 1)),
+                               row);
           team.team_barrier();
         }
       });
@@ -37,13 +39,15 @@ void sweep_down(const std::string& label, const BlockPattern& pattern, const Row
   Kokkos::parallel_for(
       label, one_team(), KOKKOS_LAMBDA(const TeamPolicy::member_type& team) {
         for (int level = levels - 1; level >= 0; --level) {
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, offset(level), offset(level + 1)), row);
+          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, offset(level), offset(level + 1)),
+                               row);
           team.team_barrier();
         }
       });
 }
 
-// ---- matrix --------------------------------------------------------------------------------------
+// ---- matrix
+// --------------------------------------------------------------------------------------
 
 template <int NB>
 SymmetricBlockMatrix<NB>::SymmetricBlockMatrix(const BlockPattern& pattern)
@@ -86,7 +90,8 @@ void SymmetricBlockMatrix<NB>::multiply(const ConstVectorView& x, const VectorVi
       });
 }
 
-// ---- incomplete Cholesky -------------------------------------------------------------------------
+// ---- incomplete Cholesky
+// -------------------------------------------------------------------------
 
 template <int NB, class Real>
 IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal)

@@ -9,13 +9,13 @@ namespace ccp {
 /// (a factorisation, a triangular solve) may treat the rows of one level in any order or at once.
 struct BlockPattern {
   int rows = 0;
-  int blocks = 0;                    ///< off-diagonal blocks of the lower triangle
-  DeviceArray<int*> level_offset;    ///< [levels + 1] first row of each level
-  DeviceArray<int*> row_offset;      ///< [rows + 1] blocks left of the diagonal, by rows
-  DeviceArray<int*> column;          ///< [blocks] ascending within a row
-  DeviceArray<int*> column_offset;   ///< [rows + 1] the same blocks by columns
-  DeviceArray<int*> row;             ///< [blocks] ascending within a column
-  DeviceArray<int*> place;           ///< [blocks] where a block of the first list is in the second
+  int blocks = 0;                   ///< off-diagonal blocks of the lower triangle
+  DeviceArray<int*> level_offset;   ///< [levels + 1] first row of each level
+  DeviceArray<int*> row_offset;     ///< [rows + 1] blocks left of the diagonal, by rows
+  DeviceArray<int*> column;         ///< [blocks] ascending within a row
+  DeviceArray<int*> column_offset;  ///< [rows + 1] the same blocks by columns
+  DeviceArray<int*> row;            ///< [blocks] ascending within a column
+  DeviceArray<int*> place;          ///< [blocks] where a block of the first list is in the second
   int levels() const { return static_cast<int>(level_offset.extent(0)) - 1; }
 };
 
@@ -192,9 +192,9 @@ KOKKOS_INLINE_FUNCTION void subtract_stored(const double* a, const double* x, do
 
 /// Symmetric matrix of NB x NB blocks on a BlockPattern: the diagonal blocks packed, the
 /// off-diagonal ones of both triangles as block::expand takes them, so that a product reads memory
-/// in order. Row i has first the blocks left of the diagonal, then those right of it; block 0 of row
-/// i is number row_offset(i) + column_offset(i). For NB = 3 that is 104 bytes per pair of bodies
-/// with the indices.
+/// in order. Row i has first the blocks left of the diagonal, then those right of it; block 0 of
+/// row i is number row_offset(i) + column_offset(i). For NB = 3 that is 104 bytes per pair of
+/// bodies with the indices.
 template <int NB>
 class SymmetricBlockMatrix : public Operator {
  public:

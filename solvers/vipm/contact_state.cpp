@@ -26,7 +26,6 @@ KOKKOS_INLINE_FUNCTION void load6(const Array& a, int i, double out[6]) {
   for (int k = 0; k < 6; ++k) out[k] = a(i, k);
 }
 
-
 }  // namespace
 
 ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order)
@@ -162,8 +161,7 @@ ContactState::Step ContactState::measure_step(const Direction& direction) {
   Step step;
   Kokkos::parallel_reduce(
       "ccp::Vipm::step", range(contacts_),
-      KOKKOS_LAMBDA(const int c, double& smallest, double& product, double& cross,
-                    double& square) {
+      KOKKOS_LAMBDA(const int c, double& smallest, double& product, double& cross, double& square) {
         const Vec3 n = row3(normal, c), gc = load3(gamma, c), uc = load3(u, c);
         Vec3 dg, dv;
         direction(c, dg, dv);
@@ -242,10 +240,9 @@ void ContactState::corrector_target(double sigma_mu) {
         const Vec3 x = scaled_impulse(gc, n, mu(c)), y = scaled_velocity(uc, n, mu(c));
         const double det_x = jordan::det(x, n), det_y = jordan::det(y, n);
         const Scaling s = make_scaling(x, y, n);
-        const Vec3 target =
-            (sigma_mu / det_y) * jordan::reflect(y, n) -
-            second_order(s, x, scaled_impulse(dg, n, mu(c)), scaled_velocity(dv, n, mu(c)), det_x,
-                         det_y);
+        const Vec3 target = (sigma_mu / det_y) * jordan::reflect(y, n) -
+                            second_order(s, x, scaled_impulse(dg, n, mu(c)),
+                                         scaled_velocity(dv, n, mu(c)), det_x, det_y);
         store3(g, c, stretch(1 / mu(c), 1, target, n));
       });
 }

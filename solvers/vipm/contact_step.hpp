@@ -73,8 +73,8 @@ KOKKOS_INLINE_FUNCTION Vec3 symmetric_apply(const double k[6], const Vec3& z) {
           k[3] * z.x + k[4] * z.y + k[5] * z.z};
 }
 
-/// W^-1 h with  lambda o h = (W dx) o (W^-1 dy),  lambda = W x,  W = P(w)^1/2: the second-order term
-/// of Mehrotra's corrector, in the units of x.
+/// W^-1 h with  lambda o h = (W dx) o (W^-1 dy),  lambda = W x,  W = P(w)^1/2: the second-order
+/// term of Mehrotra's corrector, in the units of x.
 KOKKOS_INLINE_FUNCTION Vec3 second_order(const Scaling& s, const Vec3& x, const Vec3& dx,
                                          const Vec3& dy, double det_x, double det_y) {
   const double wp = s.high, wm = s.low, ws = sqrt(s.high * s.low);

@@ -14,7 +14,8 @@
 namespace ccp {
 namespace {
 
-// ---- order of the bodies, on the host -------------------------------------------------------------
+// ---- order of the bodies, on the host
+// -------------------------------------------------------------
 
 /// Neighbours of every body, without the ground; a pair that touches twice appears twice.
 struct BodyGraph {
@@ -81,7 +82,8 @@ std::vector<int> elimination_order(const ContactProblem& problem, const BodyGrap
                                    std::string ordering) {
   const std::size_t m = problem.bodies();
   const auto& g = problem.gravity;
-  const bool gravity_known = (g[0] != 0 || g[1] != 0 || g[2] != 0) && problem.position.size() == 3 * m;
+  const bool gravity_known =
+      (g[0] != 0 || g[1] != 0 || g[2] != 0) && problem.position.size() == 3 * m;
   if (ordering == "auto") ordering = gravity_known ? "gravity" : "graph";
   if (ordering == "gravity" && !gravity_known) {
     throw InputError("problem " + problem.name, "solver vipm, ordering=gravity",
@@ -189,18 +191,18 @@ class BodySystem : public VelocitySystem {
   int contacts_ = 0;
   BlockPattern pattern_;
   // Bodies by position in the order; position `rows` is the immovable body.
-  DeviceArray<int* [2]> body_;                ///< [n] positions of bodies A and B
-  DeviceArray<int*> incidence_offset_;        ///< [rows + 1]
-  DeviceArray<int*> incidence_;               ///< 2 * contact + side, by position
-  DeviceArray<int* [2]> block_contacts_;      ///< [blocks] first contact of a block, and past its last
-  DeviceArray<int*> contact_order_;           ///< [n] numbers in the problem
-  DeviceArray<double*> root_mass_;            ///< [rows + 1] 1/sqrt(m)
-  DeviceArray<double* [9]> root_inertia_;     ///< [rows + 1] factor of the inverse inertia
-  DeviceArray<double*> reach_;                ///< [rows] m, the longest arm of a contact
-  DeviceArray<double* [2][3]> arm_;           ///< [n]
+  DeviceArray<int* [2]> body_;             ///< [n] positions of bodies A and B
+  DeviceArray<int*> incidence_offset_;     ///< [rows + 1]
+  DeviceArray<int*> incidence_;            ///< 2 * contact + side, by position
+  DeviceArray<int* [2]> block_contacts_;   ///< [blocks] first contact of a block, and past its last
+  DeviceArray<int*> contact_order_;        ///< [n] numbers in the problem
+  DeviceArray<double*> root_mass_;         ///< [rows + 1] 1/sqrt(m)
+  DeviceArray<double* [9]> root_inertia_;  ///< [rows + 1] factor of the inverse inertia
+  DeviceArray<double*> reach_;             ///< [rows] m, the longest arm of a contact
+  DeviceArray<double* [2][3]> arm_;        ///< [n]
   Teuchos::RCP<SymmetricBlockMatrix<NB>> matrix_;
   Teuchos::RCP<IncompleteCholesky<NB, Factor>> preconditioner_;
-  DeviceArray<double* [6]> velocity_;         ///< [rows + 1] work array for rotating bodies
+  DeviceArray<double* [6]> velocity_;  ///< [rows + 1] work array for rotating bodies
 };
 
 template <int NB>
@@ -295,8 +297,7 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering)
     for (std::size_t c = 0; c < n; ++c) {
       for (int side = 0; side < 2; ++side) {
         const int contact = contact_order[c];
-        const double* const from =
-            side == 0 ? &host.arm_a[3 * contact] : &host.arm_b[3 * contact];
+        const double* const from = side == 0 ? &host.arm_a[3 * contact] : &host.arm_b[3 * contact];
         std::copy(from, from + 3, &arm[6 * c + 3 * side]);
         const int i = body[2 * c + side];
         if (i == ground) continue;
@@ -403,13 +404,13 @@ double BodySystem<NB>::speed(const ConstVectorView& f) const {
   Kokkos::parallel_reduce(
       "ccp::BodySystem::speed", range(pattern_.rows),
       KOKKOS_LAMBDA(const int i, double& maximum) {
-        double value =
-            root_mass(i) * norm(Vec3{f(NB * i), f(NB * i + 1), f(NB * i + 2)});
+        double value = root_mass(i) * norm(Vec3{f(NB * i), f(NB * i + 1), f(NB * i + 2)});
         if (NB == 6) {
           double square = 0;
           for (int k = 0; k < 3; ++k) {
             double spin = 0;
-            for (int l = 0; l <= k; ++l) spin += root_inertia(i, 3 * k + l) * f(NB * i + 3 % NB + l);
+            for (int l = 0; l <= k; ++l)
+              spin += root_inertia(i, 3 * k + l) * f(NB * i + 3 % NB + l);
             square += spin * spin;
           }
           value += reach(i) * sqrt(square);
@@ -507,8 +508,7 @@ void BodySystem<NB>::assemble(const DeviceArray<double* [6]>& k) {
              place = pattern_.place;
   const auto body = body_;
   Kokkos::parallel_for(
-      "ccp::BodySystem::assemble_off_diagonal", range(pattern_.blocks),
-      KOKKOS_LAMBDA(const int b) {
+      "ccp::BodySystem::assemble_off_diagonal", range(pattern_.blocks), KOKKOS_LAMBDA(const int b) {
         double sum[NB * NB] = {};
         int body_row = 0, body_column = 0;
         for (int c = block_contacts(b, 0); c < block_contacts(b, 1); ++c) {
@@ -553,7 +553,8 @@ double BodySystem<NB>::precondition(bool off_diagonal) {
 template <int NB>
 void BodySystem<NB>::lower_pattern(std::vector<std::int64_t>& column_offsets,
                                    std::vector<int>& rows) const {
-  const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.column_offset);
+  const auto offset =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.column_offset);
   const auto row = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.row);
   column_offsets.assign(1, 0);
   rows.clear();
@@ -577,14 +578,16 @@ void BodySystem<NB>::lower_values(std::vector<double>& values) const {
   const double* const off_diagonal = matrix_->off_diagonal().data();
   const std::size_t size = static_cast<std::size_t>(block::packed<NB>) * pattern_.rows +
                            static_cast<std::size_t>(NB * NB) * pattern_.blocks;
-  const DeviceArray<double*> out(Kokkos::view_alloc("ccp::BodySystem::values", Kokkos::WithoutInitializing), size);
+  const DeviceArray<double*> out(
+      Kokkos::view_alloc("ccp::BodySystem::values", Kokkos::WithoutInitializing), size);
   Kokkos::parallel_for(
       "ccp::BodySystem::lower_values", range(pattern_.rows), KOKKOS_LAMBDA(const int j) {
         std::size_t next = static_cast<std::size_t>(block::packed<NB>) * j +
                            static_cast<std::size_t>(NB * NB) * column_offset(j);
         for (int q = 0; q < NB; ++q) {
           for (int p = q; p < NB; ++p) {
-            out(next++) = diagonal[static_cast<std::size_t>(block::packed<NB>) * j + block::at(p, q)];
+            out(next++) =
+                diagonal[static_cast<std::size_t>(block::packed<NB>) * j + block::at(p, q)];
           }
           for (int l = column_offset(j); l < column_offset(j + 1); ++l) {
             double a[NB * NB];  // the block right of the diagonal: row q of it is our column
@@ -596,7 +599,8 @@ void BodySystem<NB>::lower_values(std::vector<double>& values) const {
         }
       });
   values.resize(size);
-  Kokkos::deep_copy(Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(values.data(), size), out);
+  Kokkos::deep_copy(
+      Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(values.data(), size), out);
 }
 
 }  // namespace

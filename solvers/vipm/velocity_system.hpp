@@ -16,8 +16,8 @@ namespace ccp {
 /// units and of mass ratios. A body has 3 unknowns, or 6 if bodies of the problem rotate. The
 /// immovable body has none. Bodies are kept in an elimination order of their own (see `Ordering`).
 ///
-/// Impulses and contact velocities are in world axes, as everywhere in solvers/. Contacts, too, have
-/// an order of their own here, in which those of a body lie together: see contact_order().
+/// Impulses and contact velocities are in world axes, as everywhere in solvers/. Contacts, too,
+/// have an order of their own here, in which those of a body lie together: see contact_order().
 class VelocitySystem {
  public:
   /// Which bodies an incomplete factorisation eliminates first.

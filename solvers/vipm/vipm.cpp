@@ -14,7 +14,8 @@ namespace ccp {
 namespace {
 
 double root_mean_square(const ConstVectorView& z) {
-  return z.extent(0) == 0 ? 0 : std::sqrt(vector_kernels::dot(z, z) / static_cast<double>(z.extent(0)));
+  return z.extent(0) == 0 ? 0
+                          : std::sqrt(vector_kernels::dot(z, z) / static_cast<double>(z.extent(0)));
 }
 
 }  // namespace
@@ -28,13 +29,15 @@ OptionList VipmSolver::options() {
               "bodies that block_ic0 eliminates first: high ones, those far from the ground")
       .number("forcing", options_.forcing, {0, 1, true},
               "cg: largest momentum error of a body per mu / mean(gamma_n)")
-      .number("predictor_factor", options_.predictor_factor, {1}, "the predictor's is so much larger")
+      .number("predictor_factor", options_.predictor_factor, {1},
+              "the predictor's is so much larger")
       .integer("cg_max_iterations", options_.cg_max_iterations, {1},
                "limit per direction; a direction that meets it is not used")
       .integer("refinements", options_.refinements, {0}, "of a direction solved by factorisation")
       .number("step_fraction", options_.step_fraction, {0, 1, true},
               "part of the largest step inside the cones that is taken")
-      .number("start", options_.start, OptionList::Range::positive(), "scales the starting impulses")
+      .number("start", options_.start, OptionList::Range::positive(),
+              "scales the starting impulses")
       .number("tolerance", options_.tolerance, {0}, "stop: own residual")
       .integer("max_outer", options_.max_outer, {1}, "limit of outer iterations");
 }
@@ -61,9 +64,9 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
     return info;
   }
   vipm::ContactState state(*problem_, system_->contact_order());
-  vipm::LinearSolver linear({options_.linear_solver, options_.preconditioner == "block_ic0",
-                             options_.cg_max_iterations},
-                            *system_, observer, info);
+  vipm::LinearSolver linear(
+      {options_.linear_solver, options_.preconditioner == "block_ic0", options_.cg_max_iterations},
+      *system_, observer, info);
   const std::size_t size = 3 * static_cast<std::size_t>(n), unknowns = system_->size();
   const auto dz_vector = Teuchos::rcp(new Vector(system_->map(), 1)),
              b_vector = Teuchos::rcp(new Vector(system_->map(), 1));

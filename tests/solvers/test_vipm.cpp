@@ -1,0 +1,357 @@
+// The velocity-space interior-point method: its linear algebra against dense definitions, and what
+// the method promises on the frozen piles.
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+
+#include "harness/referee.hpp"
+#include "problems/catalogue.hpp"
+#include "problems/generators/scenes.hpp"
+#include "problems/problem_file.hpp"
+#include "solvers/core/registry.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/linear/cholesky.hpp"
+#include "solvers/vipm/block_matrix.hpp"
+#include "solvers/vipm/velocity_system.hpp"
+#include "tests/kokkos_support.hpp"
+#include "tests/support.hpp"
+
+using namespace ccp;
+using namespace ccp::test;
+
+namespace {
+
+std::vector<ContactProblem> random_problems() {
+  return {random_problem({5, 12, true, true, 1}), random_problem({5, 12, false, true, 2}),
+          random_problem({9, 30, true, false, 3}), random_problem({2, 3, true, true, 4})};
+}
+
+/// z and p in the system's own order of contacts.
+std::vector<double> reordered(const VelocitySystem& system, const std::vector<double>& contact) {
+  const auto order =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), system.contact_order());
+  std::vector<double> result(contact.size());
+  for (std::size_t c = 0; c < order.extent(0); ++c) {
+    for (std::size_t k = 0; k < 3; ++k) result[3 * c + k] = contact[3 * order(c) + k];
+  }
+  return result;
+}
+
+/// Symmetric positive definite blocks [n][6], some of them nearly singular.
+DeviceArray<double* [6]> random_blocks(std::size_t n, unsigned seed) {
+  const DeviceArray<double* [6]> blocks("blocks", n);
+  const auto host = Kokkos::create_mirror_view(blocks);
+  const std::vector<double> g = random_vector(9 * n, seed);
+  for (std::size_t c = 0; c < n; ++c) {
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        double sum = i == j ? 1e-6 : 0;
+        for (std::size_t k = 0; k < 3; ++k) sum += g[9 * c + 3 * i + k] * g[9 * c + 3 * j + k];
+        host(c, i * (i + 1) / 2 + j) = (c % 4 == 0 ? 1e3 : 1) * sum;
+      }
+    }
+  }
+  Kokkos::deep_copy(blocks, host);
+  return blocks;
+}
+
+std::vector<double> apply_blocks(const DeviceArray<double* [6]>& blocks,
+                                 const std::vector<double>& d) {
+  const auto k = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), blocks);
+  std::vector<double> p(d.size());
+  for (std::size_t c = 0; c < d.size() / 3; ++c) {
+    for (int i = 0; i < 3; ++i) {
+      p[3 * c + i] = 0;
+      for (int j = 0; j < 3; ++j) {
+        p[3 * c + i] += k(c, i > j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i) * d[3 * c + j];
+      }
+    }
+  }
+  return p;
+}
+
+std::vector<double> test_apply(const Operator& a, const std::vector<double>& x) {
+  const auto in = to_vector(x), out = to_vector(std::vector<double>(x.size(), 0.0));
+  a.apply(*in, *out);
+  return to_host(*out);
+}
+
+/// S z by its definition, z + E^T K E z.
+std::vector<double> by_definition(const VelocitySystem& system, const DeviceArray<double* [6]>& k,
+                                  const std::vector<double>& z) {
+  const VectorView d("d", 3 * k.extent(0)), f("f", z.size());
+  system.contact_velocities(to_view(z), d);
+  system.load(to_view(apply_blocks(k, to_host(ConstVectorView(d)))), f);
+  std::vector<double> result = to_host(ConstVectorView(f));
+  for (std::size_t i = 0; i < z.size(); ++i) result[i] += z[i];
+  return result;
+}
+
+ContactProblem test_problem_1() {
+  return read_problem(resolve_problem("test-problem-1"));
+}
+
+struct Solved {
+  Info info;
+  Measures measures;
+  std::vector<double> gamma;
+};
+
+/// Ends a solve when the referee says so; counts what it took. Nothing here depends on time.
+class RefereeStop : public Observer {
+ public:
+  RefereeStop(const Problem& problem, Measure measure, double value)
+      : referee_(problem), gamma_(problem.map(), 1), measure_(measure), value_(value) {}
+  bool observe(const Progress&, const std::function<void(Vector&)>& write_gamma) override {
+    write_gamma(gamma_);
+    return referee_.measure(gamma_)[measure_] <= value_;
+  }
+
+ private:
+  Referee referee_;
+  Vector gamma_;
+  Measure measure_;
+  double value_;
+};
+
+Solved solve(const ContactProblem& host, const std::string& spec, Measure measure, double value,
+             const std::vector<double>& start = {}) {
+  const Problem problem(host);
+  const auto solver = make_solver(SolverSpec::parse(spec));
+  solver->setup(problem);
+  const auto gamma =
+      to_vector(start.empty() ? std::vector<double>(3 * host.contacts(), 0.0) : start);
+  RefereeStop stop(problem, measure, value);
+  Solved result;
+  result.info = solver->solve(*gamma, stop);
+  Referee referee(problem);
+  result.measures = referee.measure(*gamma);
+  result.gamma = to_host(*gamma);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("E E^T of the velocity system is the Delassus operator") {
+  for (const ContactProblem& host : random_problems()) {
+    const Problem problem(host);
+    for (const char* ordering : {"graph", "natural"}) {
+      const auto system = VelocitySystem::make(problem, ordering);
+      CHECK(system->size() == static_cast<int>(host.bodies()) * (host.rotates() ? 6 : 3));
+      const std::vector<double> gamma = random_vector(3 * host.contacts(), 7);
+      const std::vector<double> u = multiply(dense_delassus(host), gamma);
+      const VectorView f("f", system->size()), d("d", gamma.size());
+      system->load(to_view(reordered(*system, world_axes(host, gamma))), f);
+      system->contact_velocities(f, d);
+      const std::vector<double> expected = reordered(*system, world_axes(host, u));
+      CHECK(relative_difference(to_host(ConstVectorView(d)), expected) < 1e-13);
+    }
+  }
+}
+
+TEST_CASE("S on the body graph is 1 + E^T K E, as a product and for a direct solver") {
+  for (const ContactProblem& host : random_problems()) {
+    const Problem problem(host);
+    const auto system = VelocitySystem::make(problem, "graph");
+    const auto k = random_blocks(host.contacts(), 3);
+    system->assemble(k);
+    const std::vector<double> z = random_vector(system->size(), 11);
+    const std::vector<double> expected = by_definition(*system, k, z);
+    CHECK(relative_difference(test_apply(*system->matrix(), z), expected) < 1e-13);
+
+    std::vector<std::int64_t> offsets;
+    std::vector<int> rows;
+    std::vector<double> values;
+    system->lower_pattern(offsets, rows);
+    system->lower_values(values);
+    REQUIRE(values.size() == rows.size());
+    SparseCholesky cholesky(offsets, rows);
+    REQUIRE(cholesky.factorize(values.data()));
+    std::vector<double> solved(z.size());
+    cholesky.solve(expected.data(), solved.data());
+    CHECK(relative_difference(solved, z) < 1e-9);
+  }
+}
+
+TEST_CASE("block incomplete Cholesky is exact where there is no fill") {
+  // A chain of bodies on the ground fills nothing, whatever the order.
+  for (const bool rotates : {false, true}) {
+    ContactProblem host = random_problem({6, 6, rotates, false, 5});
+    for (std::int32_t c = 0; c < 6; ++c) {
+      host.contact_bodies[2 * c] = c - 1;
+      host.contact_bodies[2 * c + 1] = c;
+    }
+    const Problem problem(host);
+    for (const char* ordering : {"graph", "natural"}) {
+      const auto system = VelocitySystem::make(problem, ordering);
+      system->assemble(random_blocks(host.contacts(), 4));
+      CHECK(system->precondition(true) == 0);
+      const std::vector<double> z = random_vector(system->size(), 12);
+      const std::vector<double> b = test_apply(*system->matrix(), z);
+      CHECK(relative_difference(test_apply(*system->preconditioner(), b), z) < 1e-9);
+    }
+  }
+}
+
+TEST_CASE(
+    "block incomplete Cholesky agrees with S on its pattern, and block Jacobi on the diagonal") {
+  const ContactProblem host = random_pile(60, 180, 3);
+  const Problem problem(host);
+  for (const bool off_diagonal : {true, false}) {
+    const auto system = VelocitySystem::make(problem, "auto");
+    system->assemble(random_blocks(host.contacts(), 6));
+    REQUIRE(system->precondition(off_diagonal) == 0);
+    // Columns of (L L^T)^-1, inverted by the dense Cholesky factorisation of a full pattern.
+    const int n = system->size();
+    std::vector<std::int64_t> offsets{0};
+    std::vector<int> rows;
+    std::vector<double> values;
+    for (int j = 0; j < n; ++j) {
+      std::vector<double> unit(n, 0.0);
+      unit[j] = 1;
+      const std::vector<double> column = test_apply(*system->preconditioner(), unit);
+      for (int i = j; i < n; ++i) {
+        rows.push_back(i);
+        values.push_back(column[i]);
+      }
+      offsets.push_back(static_cast<std::int64_t>(rows.size()));
+    }
+    SparseCholesky inverse(offsets, rows);
+    REQUIRE(inverse.factorize(values.data()));
+    double largest = 0, difference = 0;
+    for (int j = 0; j < n; ++j) {
+      std::vector<double> unit(n, 0.0), product(n);
+      unit[j] = 1;
+      inverse.solve(unit.data(), product.data());
+      const std::vector<double> exact = test_apply(*system->matrix(), unit);
+      for (int i = 0; i < n; ++i) {
+        const bool in_pattern = off_diagonal ? exact[i] != 0 : i / 3 == j / 3;
+        if (!in_pattern) continue;
+        largest = std::max(largest, std::abs(exact[i]));
+        difference = std::max(difference, std::abs(exact[i] - product[i]));
+      }
+    }
+    CHECK(difference < 1e-7 * largest);
+  }
+}
+
+TEST_CASE("a failing pivot makes incomplete Cholesky start again with a shift") {
+  // Kershaw's matrix, positive definite with a negative pivot in the incomplete factorisation; as
+  // blocks of three equal unknowns.
+  const double kershaw[4][4] = {{3, -2, 0, 2}, {-2, 3, -2, 0}, {0, -2, 3, -2}, {2, 0, -2, 3}};
+  BlockPattern pattern;
+  pattern.rows = 4;
+  pattern.blocks = 4;
+  const auto ints = [](const std::vector<int>& data) {
+    return upload<DeviceArray<int*>>("pattern", data, data.size());
+  };
+  pattern.level_offset = ints({0, 1, 2, 3, 4});
+  pattern.row_offset = ints({0, 0, 1, 2, 4});
+  pattern.column = ints({0, 1, 0, 2});
+  pattern.column_offset = ints({0, 2, 3, 4, 4});
+  pattern.row = ints({1, 3, 2, 3});
+  pattern.place = ints({0, 2, 1, 3});
+  SymmetricBlockMatrix<3> a(pattern);
+  const auto diagonal = Kokkos::create_mirror_view(a.diagonal());
+  for (int i = 0; i < 4; ++i) {
+    for (int k = 0; k < 3; ++k) diagonal(6 * i + block::at(k, k)) = kershaw[i][i];
+  }
+  Kokkos::deep_copy(a.diagonal(), diagonal);
+  const int neighbours[4][2] = {{1, 3}, {0, 2}, {1, 3}, {0, 2}};
+  const auto off_diagonal = Kokkos::create_mirror_view(a.off_diagonal());
+  for (int i = 0; i < 4; ++i) {
+    for (int l = 0; l < 2; ++l) {
+      for (int k = 0; k < 3; ++k) {
+        off_diagonal(6 * (2 * i + l) + block::at(k, k)) = kershaw[i][neighbours[i][l]];
+      }
+    }
+  }
+  Kokkos::deep_copy(a.off_diagonal(), off_diagonal);
+  std::vector<double> z(12, 0.0);
+  z[3] = 1;
+  CHECK(test_apply(a, z) == std::vector<double>{-2, 0, 0, 3, 0, 0, -2, 0, 0, 0, 0, 0});
+
+  IncompleteCholesky<3, double> preconditioner(pattern, true);
+  const double shift = preconditioner.factorize(a);
+  CHECK(shift > 0);
+  CHECK(shift < 10);
+  for (double value : test_apply(preconditioner, z)) CHECK(std::isfinite(value));
+  CHECK(test_apply(preconditioner, z)[3] > 0);
+}
+
+TEST_CASE("vipm with every linear solver, preconditioner and ordering") {
+  std::vector<ContactProblem> problems = {make_scene("stack"), make_scene("mixed-friction-stack"),
+                                          make_scene("hyperstatic-table")};
+  for (ContactProblem& host : random_problems()) {
+    make_feasible(host, 8);
+    problems.push_back(host);
+  }
+  for (const ContactProblem& host : problems) {
+    for (const char* options : {"linear_solver=cg", "linear_solver=cg,preconditioner=block_jacobi",
+                                "linear_solver=cholesky", "ordering=graph",
+                                "ordering=natural,linear_solver=cg", "refinements=0"}) {
+      const Solved solved =
+          solve(host, std::string("vipm[") + options + "]", Measure::residual, 1e-8);
+      INFO(host.name << " " << options << ": " << to_string(solved.info.status) << " "
+                     << solved.info.message << " after " << solved.info.counters.outer);
+      CHECK(solved.measures[Measure::residual] <= 1e-8);
+      CHECK(solved.info.counters.outer <= 40);
+    }
+  }
+}
+
+TEST_CASE("vipm on Test Problem 1: outer iterations and accuracy") {
+  const ContactProblem host = test_problem_1();
+  const Solved direct = solve(host, "vipm[linear_solver=cholesky]", Measure::residual, 1e-9);
+  CHECK(direct.measures[Measure::residual] <= 1e-9);
+  CHECK(direct.measures[Measure::error] <= 1e-9);
+  CHECK(direct.info.counters.outer <= 25);
+  CHECK(direct.info.counters.factorizations == direct.info.counters.outer);
+
+  const Solved iterative = solve(host, "vipm[linear_solver=cg]", Measure::error, 5e-4);
+  CHECK(iterative.measures[Measure::error] <= 5e-4);
+  CHECK(iterative.info.counters.outer <= 10);
+  CHECK(iterative.info.counters.krylov <= 200);
+  CHECK(iterative.info.counters.factorizations == 0);
+
+  const Solved jacobi =
+      solve(host, "vipm[linear_solver=cg,preconditioner=block_jacobi]", Measure::error, 5e-4);
+  CHECK(jacobi.info.counters.krylov > 2 * iterative.info.counters.krylov);
+}
+
+TEST_CASE("vipm starts warm") {
+  const ContactProblem host = test_problem_1();
+  const char* const spec = "vipm[linear_solver=cholesky]";
+  const Solved cold = solve(host, spec, Measure::residual, 1e-6);
+  const Solved rough = solve(host, spec, Measure::residual, 1e-3);
+  const Solved warm = solve(host, spec, Measure::residual, 1e-6, rough.gamma);
+  CHECK(warm.measures[Measure::residual] <= 1e-6);
+  CHECK(warm.info.counters.outer < cold.info.counters.outer);
+}
+
+TEST_CASE("vipm gives up with a reason and keeps the best it had") {
+  const ContactProblem host = test_problem_1();
+  const Solved capped =
+      solve(host, "vipm[linear_solver=cg,cg_max_iterations=40]", Measure::residual, 1e-8);
+  CHECK(capped.info.status == Status::stagnated);
+  CHECK(capped.info.message.find("cg_max_iterations") != std::string::npos);
+  CHECK(capped.measures[Measure::error] <= 0.1);
+
+  const Solved assembled =
+      solve(assembled_form(make_scene("stack")), "vipm", Measure::residual, 1e-8);
+  CHECK(assembled.info.status == Status::unsupported);
+  CHECK(assembled.info.message.find("assembled") != std::string::npos);
+
+  ContactProblem weightless = make_scene("stack");
+  weightless.gravity = {};
+  const Problem problem(weightless);
+  const auto solver = make_solver(SolverSpec::parse("vipm[ordering=gravity]"));
+  check_parts(error_of([&] { solver->setup(problem); }), {"ordering=gravity", "gravity"});
+}
+
+TEST_CASE("vipm with a mass ratio of 1000") {
+  ContactProblem host = test_problem_1();
+  for (std::size_t i = 0; i < host.bodies(); i += 50) host.inverse_mass[i] /= 1000;
+  const Solved solved = solve(host, "vipm", Measure::residual, 1e-8);
+  CHECK(solved.measures[Measure::residual] <= 1e-8);
+  CHECK(solved.info.counters.outer <= 40);
+}
