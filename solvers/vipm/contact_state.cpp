@@ -112,6 +112,27 @@ void ContactState::start_velocities(const ConstVectorView& d, double least) {
       });
 }
 
+ContactState::Guess ContactState::judge(const ConstVectorView& guess,
+                                        const ConstVectorView& d) const {
+  const auto r = r_;
+  const auto normal = normal_;
+  const auto mu = mu_;
+  Guess result;
+  Kokkos::parallel_reduce(
+      "ccp::Vipm::judge", range(contacts_),
+      KOKKOS_LAMBDA(const int c, double& product, double& impulse, double& velocity) {
+        const Vec3 n = row3(normal, c), gc = load3(guess, c), uc = load3(d, c) + load3(r, c);
+        const Split g = split(gc, n), u = split(uc, n);
+        product += fabs(dot(gc, uc));
+        const double outside = g.size - mu(c) * g.n, below = mu(c) * u.size - u.n;
+        if (outside > impulse) impulse = outside;
+        if (below > velocity) velocity = below;
+      },
+      Kokkos::Sum<double>(result.product), Kokkos::Max<double>(result.impulse),
+      Kokkos::Max<double>(result.velocity));
+  return result;
+}
+
 ContactState::Sums ContactState::scale(const ConstVectorView& d) {
   const auto gamma = gamma_, u = u_, gap = gap_;
   const auto r = r_;

@@ -35,6 +35,15 @@ class ContactState {
   /// u = d + r, moved to where both spectral values are at least `least`, m/s.
   void start_velocities(const ConstVectorView& d, double least);
 
+  /// How far a guess is from a solution.
+  struct Guess {
+    double product = 0;   ///< sum of |gamma.u|, J
+    double impulse = 0;   ///< farthest gamma lies outside its cone, N s
+    double velocity = 0;  ///< the same for u, m/s
+  };
+  /// @param guess  in this object's order; @param d  D^T of the velocities it gives
+  Guess judge(const ConstVectorView& guess, const ConstVectorView& d) const;
+
   struct Sums {
     double product = 0;  ///< gamma.u, J
     double normal = 0;   ///< sum of normal impulses, N s

@@ -83,21 +83,30 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   double q = root_mean_square(problem_->r());
   if (q == 0) q = 1;
 
-  // Start: impulses that would give velocities of the size of r, momentum in balance.
-  double typical = options_.start * q / s;
+  const auto balance = [&](const ConstVectorView& impulses) {
+    system_->load(impulses, z);
+    system_->contact_velocities(z, d);
+  };
   const auto guess = read_view(gamma);
   if (vector_kernels::dot(guess, guess) > 0) {
+    // Warm: as far inside the cones as the guess is wrong.
     problem_->to_world_axes(guess, d);
     state.reorder(d, p);
-    const double guessed = root_mean_square(p);
-    state.start_impulses(p, 1e-2 * guessed);
-    typical = guessed;
+    const double typical = root_mean_square(p);
+    balance(p);
+    const vipm::ContactState::Guess quality = state.judge(p, d);
+    const double wrong = std::clamp(std::max({quality.product / (n * typical * q),
+                                              quality.impulse / typical, quality.velocity / q}),
+                                    1e-8, 1.0);
+    state.start_impulses(p, 0.1 * wrong * typical);
+    balance(state.gamma());
+    state.start_velocities(d, wrong * q);
   } else {
-    state.start_impulses(typical);
+    // Cold: impulses that would give velocities above the size of r.
+    state.start_impulses(options_.start * q / s);
+    balance(state.gamma());
+    state.start_velocities(d, q);
   }
-  system_->load(state.gamma(), z);
-  system_->contact_velocities(z, d);
-  state.start_velocities(d, q);
 
   VectorView best("ccp::Vipm::best", size);
   double best_residual = std::numeric_limits<double>::infinity();

@@ -322,10 +322,10 @@ TEST_CASE("vipm starts warm") {
   const ContactProblem host = test_problem_1();
   const char* const spec = "vipm[linear_solver=cholesky]";
   const Solved cold = solve(host, spec, Measure::residual, 1e-6);
-  const Solved rough = solve(host, spec, Measure::residual, 1e-3);
+  const Solved rough = solve(host, spec, Measure::residual, 1e-4);
   const Solved warm = solve(host, spec, Measure::residual, 1e-6, rough.gamma);
   CHECK(warm.measures[Measure::residual] <= 1e-6);
-  CHECK(warm.info.counters.outer < cold.info.counters.outer);
+  CHECK(2 * warm.info.counters.outer < cold.info.counters.outer);
 }
 
 TEST_CASE("vipm gives up with a reason and keeps the best it had") {
