@@ -257,6 +257,12 @@ void ContactProblem::validate(const std::string& where) const {
                      fmt::format("{}", reference->gamma.size()));
   }
   check_finite(where, "/reference/gamma", reference->gamma.data(), reference->gamma.size(), 3);
+  if (!reference->velocity.empty() && reference->velocity.size() != 6 * bodies()) {
+    throw InputError(where, "/reference/velocity", fmt::format("{} values", 6 * bodies()),
+                     fmt::format("{}", reference->velocity.size()));
+  }
+  check_finite(where, "/reference/velocity", reference->velocity.data(),
+               reference->velocity.size(), 6);
 }
 
 std::string ContactProblem::content_hash() const {

@@ -102,6 +102,9 @@ ContactProblem read_problem(const std::string& path) {
   if (file.has("/reference")) {
     Reference reference;
     reference.gamma = file.read<double>("/reference/gamma").data;
+    if (file.has("/reference/velocity")) {
+      reference.velocity = file.read<double>("/reference/velocity").data;
+    }
     reference.method = text_or(file, "/reference", "method");
     for (const std::string& name : file.attribute_names("/reference")) {
       if (name != "method") {
@@ -157,6 +160,9 @@ void write_problem(const std::string& path, const ContactProblem& problem, bool 
   }
   if (problem.reference) {
     file.write("/reference/gamma", problem.reference->gamma, {problem.contacts(), 3});
+    if (!problem.reference->velocity.empty()) {
+      file.write("/reference/velocity", problem.reference->velocity, {problem.bodies(), 6});
+    }
     file.set_attribute("/reference", "method", problem.reference->method);
     for (const auto& [name, value] : problem.reference->measures) {
       file.set_attribute("/reference", name, value);

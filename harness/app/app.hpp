@@ -27,6 +27,7 @@ struct Context {
 // `exit_code`. Input errors are thrown.
 void add_list(CLI::App& app, Context& context);
 void add_generate(CLI::App& app, Context& context);
+void add_certify(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);

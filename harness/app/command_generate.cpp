@@ -4,6 +4,7 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
+#include "harness/certify.hpp"
 #include "harness/referee.hpp"
 #include "problems/error.hpp"
 #include "problems/generators/pile.hpp"
@@ -15,22 +16,6 @@
 
 namespace ccp::app {
 namespace {
-
-/// Stores what the referee measures of the reference beside it.
-void certify(ContactProblem& problem) {
-  if (!problem.reference) return;
-  const Problem device(problem);
-  Referee referee(device);
-  Vector gamma(device.map(), 1);
-  Kokkos::deep_copy(overwrite_view(gamma),
-                    upload<VectorView>("ccp::certify", problem.reference->gamma,
-                                       problem.reference->gamma.size()));
-  const Measures measures = referee.measure(gamma);
-  for (const Measure m : {Measure::residual, Measure::dual, Measure::primal,
-                          Measure::complementarity, Measure::cost, Measure::feas}) {
-    problem.reference->measures[name_of(m)] = measures[m];
-  }
-}
 
 void add_scene(CLI::App& command) {
   struct Arguments {

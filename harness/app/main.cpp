@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
       "Start with: ccpbench list problems; ccpbench solve test-problem-1 --solver ipm");
   add_list(app, context);
   add_generate(app, context);
+  add_certify(app, context);
   add_import(app, context);
   add_info(app, context);
   add_check(app, context);

@@ -78,7 +78,7 @@ class SceneBuilder {
       problem_.arm_b = arm_b_;
       problem_.arm_a.assign(arm_b_.size(), 0.0);
     }
-    problem_.reference = Reference{gamma_, {}, "by hand"};
+    problem_.reference = Reference{gamma_, {}, {}, "by hand"};
     return std::move(problem_);
   }
 

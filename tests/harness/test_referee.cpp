@@ -177,7 +177,7 @@ TEST_CASE("all measures agree with the formulas on the host") {
                                           random_problem({9, 80, false, true, 53})};
   for (std::size_t i = 0; i < 3; ++i) {
     ContactProblem with_reference = problems[i];
-    with_reference.reference = Reference{random_vector(3 * problems[i].contacts(), 9), {}, ""};
+    with_reference.reference = Reference{random_vector(3 * problems[i].contacts(), 9), {}, {}, ""};
     problems.push_back(with_reference);
     problems.push_back(assembled_form(with_reference));
   }
@@ -257,7 +257,7 @@ TEST_CASE("contacts without friction, measured by hand") {
 
 TEST_CASE("anything that is not finite makes every measure NaN") {
   ContactProblem p = random_problem({6, 15, true, true, 51});
-  p.reference = Reference{random_vector(45, 9), {}, ""};
+  p.reference = Reference{random_vector(45, 9), {}, {}, ""};
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
         -std::numeric_limits<double>::infinity()}) {

@@ -30,8 +30,10 @@ ContactProblem full_bodies() {
   p.radius.assign(m, 0.25);
   p.velocity = random_vector(6 * m, 3);
   p.gap = random_vector(n, 4);
-  p.reference =
-      Reference{random_vector(3 * n, 5), {{"residual", 1e-9}, {"cost", 2e-13}}, "by test"};
+  p.reference = Reference{random_vector(3 * n, 5),
+                          random_vector(6 * m, 6),
+                          {{"residual", 1e-9}, {"cost", 2e-13}},
+                          "by test"};
   p.source = {"generated", "a test", "test_problem_file", "{\"seed\": 3}", "BSD-3-Clause"};
   return p;
 }
@@ -40,7 +42,7 @@ ContactProblem full_assembled() {
   ContactProblem p = assembled_form(random_problem({4, 30, true, true, 3}));
   p.stiffness.assign(2 * p.contacts(), 1e9);
   p.delassus.asymmetry = 1e-5;
-  p.reference = Reference{random_vector(3 * p.contacts(), 5), {{"residual", 1e-9}}, "by test"};
+  p.reference = Reference{random_vector(3 * p.contacts(), 5), {}, {{"residual", 1e-9}}, "by test"};
   p.source.kind = "imported";
   return p;
 }
@@ -62,6 +64,7 @@ void check_equal(ContactProblem& a, ContactProblem& b) {
   REQUIRE(a.reference.has_value() == b.reference.has_value());
   if (a.reference) {
     CHECK(a.reference->gamma == b.reference->gamma);
+    CHECK(a.reference->velocity == b.reference->velocity);
     CHECK(a.reference->measures == b.reference->measures);
     CHECK(a.reference->method == b.reference->method);
   }

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "harness/app/app.hpp"
+#include "harness/app/terminal.hpp"
+#include "harness/certify.hpp"
+#include "harness/recorder.hpp"
+#include "harness/referee.hpp"
+#include "problems/error.hpp"
+#include "problems/hdf5_file.hpp"
+#include "problems/problem_file.hpp"
+#include "solvers/core/registry.hpp"
+#include "solvers/core/transfer.hpp"
+
+namespace ccp::app {
+namespace {
+
+struct Arguments {
+  std::string input, output, solver = "vipm[linear_solver=cholesky,tolerance=0]";
+  double residual = 1e-8, time_limit = 600;
+  int threads = 1;
+  bool force = false;
+};
+
+void certify_file(const Arguments& a, Context& context) {
+  const std::string output = a.output.empty() ? a.input : a.output;
+  check_output_path(output, a.force);
+  ContactProblem problem = read_problem(a.input);
+  const SolverSpec spec = SolverSpec::parse(a.solver);
+  if (solver_entry(spec.id).law != "convex") {
+    throw InputError("solver " + spec.id, "law", "convex, as the references are",
+                     solver_entry(spec.id).law);
+  }
+  const KokkosSession kokkos(a.threads);
+  const auto solver = make_solver(spec);
+  Reference reference;
+  Info info;
+  {
+    problem.reference.reset();
+    const Problem device(problem);
+    Referee referee(device);
+    RecorderOptions options;
+    options.stop = Target{Measure::residual, a.residual};
+    options.time_limit = a.time_limit;
+    Recorder recorder(device.map(), options,
+                      [&](const Vector& gamma) { return referee.measure(gamma); });
+    Vector gamma(device.map(), 1);
+    solver->setup(device);
+    recorder.start();
+    info = solver->solve(gamma, recorder);
+    recorder.finish(info, gamma);
+    reference.gamma = download(read_view(gamma));
+  }
+  reference.method = fmt::format("{}, {} outer iterations", spec.text(), info.counters.outer);
+  problem.reference = std::move(reference);
+  const Measures measures = certify(problem);
+  const double reached = measures[Measure::residual];
+  if (!(reached <= a.residual)) {
+    fmt::print(
+        stderr,
+        "ccpbench: {}: residual {:.1e} is not the {:g} asked for ({}{}{}); nothing written\n",
+        a.input, reached, a.residual, to_string(info.status), info.message.empty() ? "" : ": ",
+        info.message);
+    context.exit_code = target_not_reached;
+    return;
+  }
+  write_problem(output, problem, a.force);
+  fmt::print("{}: reference with residual {:.1e}, cost {:.1e} J, feas {:.1e} m/s by {}\n", output,
+             reached, measures[Measure::cost], measures[Measure::feas], problem.reference->method);
+}
+
+}  // namespace
+
+void add_certify(CLI::App& app, Context& context) {
+  auto* command =
+      app.add_subcommand("certify", "Solve a problem accurately and store the solution with it");
+  auto arguments = std::make_shared<Arguments>();
+  auto* a = arguments.get();
+  command->add_option("problem", a->input, "Problem file")->required();
+  command->add_option("-o,--output", a->output,
+                      "Problem file to write (default: the problem itself, with --force)");
+  command->add_option("-s,--solver", a->solver, "A solver of the convex law")
+      ->capture_default_str();
+  command->add_option("--residual", a->residual, "Residual that the referee must measure")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--time-limit", a->time_limit, "Seconds of solving")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--threads", a->threads, "Threads of the OpenMP back end")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--force", a->force, "Overwrite the output");
+  command->callback([arguments, &context] { certify_file(*arguments, context); });
+}
+
+}  // namespace ccp::app
