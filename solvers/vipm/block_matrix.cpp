@@ -94,9 +94,11 @@ void SymmetricBlockMatrix<NB>::multiply(const ConstVectorView& x, const VectorVi
 // -------------------------------------------------------------------------
 
 template <int NB, class Real>
-IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal)
+IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal,
+                                                 const DeviceArray<int*>& source)
     : pattern_(pattern),
       off_diagonal_(off_diagonal),
+      source_(source),
       map_(make_map(static_cast<std::size_t>(NB) * pattern.rows)),
       inverse_("ccp::IncompleteCholesky::inverse",
                static_cast<std::size_t>(block::packed<NB>) * pattern.rows),
@@ -120,8 +122,9 @@ bool IncompleteCholesky<NB, Real>::try_factorize(const SymmetricBlockMatrix<NB>&
                                                  double shift) const {
   constexpr double least = 1e-10;
   constexpr std::size_t size = NB * NB, packed = block::packed<NB>, stored = block::stored<NB>;
-  const auto row_offset = pattern_.row_offset, column = pattern_.column,
-             column_offset = pattern_.column_offset, place = pattern_.place;
+  const auto row_offset = pattern_.row_offset, column = pattern_.column, place = pattern_.place;
+  const auto a_column_offset = a.pattern().column_offset, source = source_;
+  const bool own = source_.extent(0) == 0;
   const double* const diagonal = a.diagonal().data();
   const double* const off_diagonal = a.off_diagonal().data();
   double* const inverse = inverse_.data();
@@ -138,7 +141,12 @@ bool IncompleteCholesky<NB, Real>::try_factorize(const SymmetricBlockMatrix<NB>&
         for (int k = begin; k < end; ++k) {
           const int j = column(k);
           double acc[size];
-          block::expand<NB>(off_diagonal + stored * (k + column_offset(i)), acc);
+          const int from = own ? k : source(k);
+          if (from >= 0) {
+            block::expand<NB>(off_diagonal + stored * (from + a_column_offset(i)), acc);
+          } else {
+            for (std::size_t m = 0; m < size; ++m) acc[m] = 0;
+          }
           // Columns that rows i and j share, left of j.
           int p = begin, q = row_offset(j);
           const int q_end = row_offset(j + 1);

@@ -232,7 +232,11 @@ void sweep_down(const std::string& label, const BlockPattern& pattern, const Row
 template <int NB, class Real>
 class IncompleteCholesky : public Operator {
  public:
-  IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal);
+  /// @param pattern  of L below the diagonal
+  /// @param source   [pattern.blocks] which lower block of A starts a block of L, -1 = none (fill);
+  ///                 empty = the pattern is A's own
+  IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal,
+                     const DeviceArray<int*>& source = {});
 
   /// Factorises. When a pivot fails, starts again with the diagonal multiplied by 1 + shift, shift
   /// = 1e-3, 3e-3, ... @return the shift used
@@ -252,6 +256,7 @@ class IncompleteCholesky : public Operator {
  private:
   BlockPattern pattern_;
   bool off_diagonal_;
+  DeviceArray<int*> source_;
   Teuchos::RCP<const Map> map_;
   DeviceArray<double*> inverse_;  ///< [rows * packed] inverses of the diagonal blocks of L
   DeviceArray<Real*> factor_;     ///< [blocks * NB * NB + 1] off-diagonal blocks of L, by rows

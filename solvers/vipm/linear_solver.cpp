@@ -35,7 +35,7 @@ LinearSolver::Outcome LinearSolver::solve(const Teuchos::RCP<const Vector>& b,
   if (direct_) return solve_direct(*b, *x);
   if (!preconditioned_) {
     const Stopwatch watch(info_.timers["preconditioner"]);
-    const double shift = system_.precondition(options_.off_diagonal);
+    const double shift = system_.precondition();
     if (shift > 0) message_ = "incomplete Cholesky needed a diagonal shift";
     preconditioned_ = true;
   }

@@ -16,7 +16,6 @@ class LinearSolver {
  public:
   struct Options {
     std::string method = "auto";  ///< auto, cg, cholesky
-    bool off_diagonal = true;     ///< block_ic0, or block_jacobi
     int max_iterations = 3000;
   };
   enum class Outcome { solved, failed, out_of_time };

@@ -2,149 +2,42 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <queue>
 #include <tuple>
 
 #include "problems/error.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/vipm/block_matrix.hpp"
+#include "solvers/vipm/body_order.hpp"
 
 namespace ccp {
 namespace {
 
-// ---- order of the bodies, on the host
-// -------------------------------------------------------------
-
-/// Neighbours of every body, without the ground; a pair that touches twice appears twice.
-struct BodyGraph {
-  std::vector<int> offset, neighbour;
-  std::vector<int> grounded;  ///< bodies that touch the ground
-};
-
-BodyGraph body_graph(const ContactProblem& problem) {
-  const std::size_t n = problem.contacts(), m = problem.bodies();
-  BodyGraph graph;
-  graph.offset.assign(m + 1, 0);
-  const auto& body = problem.contact_bodies;
-  for (std::size_t c = 0; c < n; ++c) {
-    const int a = body[2 * c], b = body[2 * c + 1];
-    if (a >= 0 && b >= 0) {
-      ++graph.offset[a + 1];
-      ++graph.offset[b + 1];
-    } else if (a >= 0 || b >= 0) {
-      graph.grounded.push_back(std::max(a, b));
+/// The pattern on the device, with its transposed lists.
+BlockPattern make_pattern(const LowerRows& lower, const std::vector<int>& level_offset) {
+  const std::size_t m = lower.offset.size() - 1, blocks = lower.column.size();
+  std::vector<int> column_offset(m + 1, 0), row(blocks), place(blocks);
+  for (int j : lower.column) ++column_offset[j + 1];
+  std::partial_sum(column_offset.begin(), column_offset.end(), column_offset.begin());
+  std::vector<int> fill(column_offset.begin(), column_offset.end() - 1);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (int k = lower.offset[i]; k < lower.offset[i + 1]; ++k) {
+      place[k] = fill[lower.column[k]]++;
+      row[place[k]] = static_cast<int>(i);
     }
   }
-  std::partial_sum(graph.offset.begin(), graph.offset.end(), graph.offset.begin());
-  graph.neighbour.resize(graph.offset[m]);
-  std::vector<int> fill(graph.offset.begin(), graph.offset.end() - 1);
-  for (std::size_t c = 0; c < n; ++c) {
-    const int a = body[2 * c], b = body[2 * c + 1];
-    if (a < 0 || b < 0) continue;
-    graph.neighbour[fill[a]++] = b;
-    graph.neighbour[fill[b]++] = a;
-  }
-  return graph;
-}
-
-/// Number of contacts on the shortest way from every body to the ground; bodies that hang free of
-/// it count from the first of them.
-std::vector<double> distance_to_ground(const BodyGraph& graph) {
-  const int m = static_cast<int>(graph.offset.size()) - 1;
-  std::vector<double> distance(m, -1);
-  std::queue<int> queue;
-  const auto enter = [&](int i, double value) {
-    if (distance[i] >= 0) return;
-    distance[i] = value;
-    queue.push(i);
-  };
-  const auto spread = [&] {
-    for (; !queue.empty(); queue.pop()) {
-      const int i = queue.front();
-      for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
-        enter(graph.neighbour[k], distance[i] + 1);
-      }
-    }
-  };
-  for (int i : graph.grounded) enter(i, 0);
-  spread();
-  for (int i = 0; i < m; ++i) {
-    enter(i, 0);
-    spread();
-  }
-  return distance;
-}
-
-/// Bodies in elimination order: the largest key first.
-std::vector<int> elimination_order(const ContactProblem& problem, const BodyGraph& graph,
-                                   std::string ordering) {
-  const std::size_t m = problem.bodies();
-  const auto& g = problem.gravity;
-  const bool gravity_known =
-      (g[0] != 0 || g[1] != 0 || g[2] != 0) && problem.position.size() == 3 * m;
-  if (ordering == "auto") ordering = gravity_known ? "gravity" : "graph";
-  if (ordering == "gravity" && !gravity_known) {
-    throw InputError("problem " + problem.name, "solver vipm, ordering=gravity",
-                     "gravity and body positions in the problem", "none");
-  }
-  std::vector<int> order(m);
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<double> key(m, 0.0);
-  if (ordering == "gravity") {
-    for (std::size_t i = 0; i < m; ++i) {
-      for (int k = 0; k < 3; ++k) key[i] -= g[k] * problem.position[3 * i + k];
-    }
-  } else if (ordering == "graph") {
-    key = distance_to_ground(graph);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key[a] > key[b]; });
-  return order;
-}
-
-/// Sorts an elimination order by level: a body's level is one above the highest of the neighbours
-/// eliminated before it. The factorisation stays the same; rows of a level become neighbours in
-/// memory, those of a level in the order of what they touch in the levels below.
-/// @return first position of each level
-std::vector<int> sort_by_level(const BodyGraph& graph, std::vector<int>& order) {
-  const int m = static_cast<int>(order.size());
-  std::vector<int> rank(m), level(m, 0);
-  for (int k = 0; k < m; ++k) rank[order[k]] = k;
-  int levels = 0;
-  for (int i : order) {
-    for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
-      const int j = graph.neighbour[k];
-      if (rank[j] < rank[i]) level[i] = std::max(level[i], level[j] + 1);
-    }
-    levels = std::max(levels, level[i] + 1);
-  }
-  std::vector<int> offset(levels + 1, 0);
-  for (int i = 0; i < m; ++i) ++offset[level[i] + 1];
-  std::partial_sum(offset.begin(), offset.end(), offset.begin());
-  std::vector<int> fill(offset.begin(), offset.end() - 1);
-  for (int i = 0; i < m; ++i) order[fill[level[i]]++] = i;
-
-  std::vector<int> position(m);
-  std::vector<double> key(m, 0.0);
-  for (int l = 0; l < levels; ++l) {
-    for (int k = offset[l]; k < offset[l + 1]; ++k) {
-      const int i = order[k];
-      double sum = 0, count = 0;
-      for (int e = graph.offset[i]; e < graph.offset[i + 1]; ++e) {
-        const int j = graph.neighbour[e];
-        if (level[j] >= l) continue;
-        const int width = offset[level[j] + 1] - offset[level[j]];
-        sum += static_cast<double>(position[j] - offset[level[j]]) / width;
-        count += 1;
-      }
-      key[i] = count > 0 ? sum / count : i;
-    }
-    std::stable_sort(order.begin() + offset[l], order.begin() + offset[l + 1],
-                     [&](int a, int b) { return key[a] < key[b]; });
-    for (int k = offset[l]; k < offset[l + 1]; ++k) position[order[k]] = k;
-  }
-  return offset;
+  using Ints = DeviceArray<int*>;
+  BlockPattern pattern;
+  pattern.rows = static_cast<int>(m);
+  pattern.blocks = static_cast<int>(blocks);
+  pattern.level_offset =
+      upload<Ints>("ccp::BlockPattern::level", level_offset, level_offset.size());
+  pattern.row_offset = upload<Ints>("ccp::BlockPattern::row_offset", lower.offset, m + 1);
+  pattern.column = upload<Ints>("ccp::BlockPattern::column", lower.column, blocks);
+  pattern.column_offset = upload<Ints>("ccp::BlockPattern::column_offset", column_offset, m + 1);
+  pattern.row = upload<Ints>("ccp::BlockPattern::row", row, blocks);
+  pattern.place = upload<Ints>("ccp::BlockPattern::place", place, blocks);
+  return pattern;
 }
 
 /// L with L L^T = a for a symmetric positive semidefinite 3x3 matrix; zero columns where a has no
@@ -169,7 +62,8 @@ using Factor = double;
 template <int NB>
 class BodySystem : public VelocitySystem {
  public:
-  BodySystem(const Problem& problem, const std::string& ordering);
+  BodySystem(const Problem& problem, const std::string& ordering,
+             const std::string& preconditioner);
 
   int size() const override { return NB * pattern_.rows; }
   int levels() const override { return pattern_.levels(); }
@@ -181,7 +75,7 @@ class BodySystem : public VelocitySystem {
   double speed(const ConstVectorView& f) const override;
   void assemble(const DeviceArray<double* [6]>& k) override;
   Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
-  double precondition(bool off_diagonal) override;
+  double precondition() override;
   Teuchos::RCP<const Operator> preconditioner() const override { return preconditioner_; }
   void lower_pattern(std::vector<std::int64_t>& column_offsets,
                      std::vector<int>& rows) const override;
@@ -189,7 +83,9 @@ class BodySystem : public VelocitySystem {
 
  private:
   int contacts_ = 0;
-  BlockPattern pattern_;
+  bool off_diagonal_;
+  BlockPattern pattern_, factor_pattern_;  ///< of S and of its incomplete factor
+  DeviceArray<int*> source_;               ///< blocks of S in factor_pattern_; empty: the same
   // Bodies by position in the order; position `rows` is the immovable body.
   DeviceArray<int* [2]> body_;             ///< [n] positions of bodies A and B
   DeviceArray<int*> incidence_offset_;     ///< [rows + 1]
@@ -206,22 +102,20 @@ class BodySystem : public VelocitySystem {
 };
 
 template <int NB>
-BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering)
-    : contacts_(problem.contacts()) {
+BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering,
+                           const std::string& preconditioner)
+    : contacts_(problem.contacts()), off_diagonal_(preconditioner != "block_jacobi") {
   const ContactProblem& host = problem.host();
   const std::size_t n = host.contacts(), m = host.bodies();
-  const BodyGraph graph = body_graph(host);
-  std::vector<int> order = elimination_order(host, graph, ordering);
-  const std::vector<int> level_offset = sort_by_level(graph, order);
-  std::vector<int> position(m);
-  for (std::size_t k = 0; k < m; ++k) position[order[k]] = static_cast<int>(k);
+  const bool fill = preconditioner == "block_ic1";
+  const BodyOrder order = order_bodies(host, ordering, fill);
 
   // Contacts by the rows of their bodies, so that what belongs together lies together; those with
   // the ground come first in the row of their body.
   const int ground = static_cast<int>(m);
   const auto at = [&](std::size_t c, int side) {
     const int i = host.contact_bodies[2 * c + side];
-    return i < 0 ? ground : position[i];
+    return i < 0 ? ground : order.position[i];
   };
   struct Entry {
     int row, column, contact;
@@ -235,8 +129,9 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering)
   std::sort(entries.begin(), entries.end(), [](const Entry& x, const Entry& y) {
     return std::tie(x.row, x.column, x.contact) < std::tie(y.row, y.column, y.contact);
   });
-  std::vector<int> contact_order(n), body(2 * n), offset(m + 1, 0);
-  std::vector<int> row_offset(m + 1, 0), column, row, contact_offset;
+  std::vector<int> contact_order(n), body(2 * n), offset(m + 1, 0), contact_range;
+  LowerRows lower;
+  lower.offset.assign(m + 1, 0);
   for (std::size_t k = 0; k < n; ++k) {
     const Entry& e = entries[k];
     contact_order[k] = e.contact;
@@ -246,53 +141,49 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering)
     }
     if (e.column < 0) continue;
     if (k == 0 || e.row != entries[k - 1].row || e.column != entries[k - 1].column) {
-      ++row_offset[e.row + 1];
-      row.push_back(e.row);
-      column.push_back(e.column);
-      contact_offset.push_back(static_cast<int>(k));
-      contact_offset.push_back(static_cast<int>(k));
+      ++lower.offset[e.row + 1];
+      lower.column.push_back(e.column);
+      contact_range.push_back(static_cast<int>(k));
+      contact_range.push_back(static_cast<int>(k));
     }
-    contact_offset.back() = static_cast<int>(k) + 1;
+    contact_range.back() = static_cast<int>(k) + 1;
   }
+  std::partial_sum(lower.offset.begin(), lower.offset.end(), lower.offset.begin());
   std::partial_sum(offset.begin(), offset.end(), offset.begin());
-  std::vector<int> incidence(offset[m]), fill(offset.begin(), offset.end() - 1);
+  std::vector<int> incidence(offset[m]), next(offset.begin(), offset.end() - 1);
   for (std::size_t k = 0; k < 2 * n; ++k) {
-    if (body[k] != ground) incidence[fill[body[k]]++] = static_cast<int>(k);
-  }
-  std::partial_sum(row_offset.begin(), row_offset.end(), row_offset.begin());
-  const std::size_t blocks = column.size();
-  std::vector<int> column_offset(m + 1, 0), row_by_column(blocks), place(blocks);
-  for (int j : column) ++column_offset[j + 1];
-  std::partial_sum(column_offset.begin(), column_offset.end(), column_offset.begin());
-  fill.assign(column_offset.begin(), column_offset.end() - 1);
-  for (std::size_t k = 0; k < blocks; ++k) {
-    place[k] = fill[column[k]]++;
-    row_by_column[place[k]] = row[k];
+    if (body[k] != ground) incidence[next[body[k]]++] = static_cast<int>(k);
   }
 
   using Ints = DeviceArray<int*>;
   using IntPairs = DeviceArray<int* [2]>;
-  pattern_.rows = static_cast<int>(m);
-  pattern_.blocks = static_cast<int>(blocks);
-  pattern_.level_offset = upload<Ints>("ccp::BodySystem::level", level_offset, level_offset.size());
-  pattern_.row_offset = upload<Ints>("ccp::BodySystem::row_offset", row_offset, m + 1);
-  pattern_.column = upload<Ints>("ccp::BodySystem::column", column, blocks);
-  pattern_.column_offset = upload<Ints>("ccp::BodySystem::column_offset", column_offset, m + 1);
-  pattern_.row = upload<Ints>("ccp::BodySystem::row", row_by_column, blocks);
-  pattern_.place = upload<Ints>("ccp::BodySystem::place", place, blocks);
+  pattern_ = make_pattern(lower, order.level_offset);
+  factor_pattern_ = pattern_;
+  if (fill) {
+    factor_pattern_ = make_pattern(order.filled, order.level_offset);
+    std::vector<int> source(order.filled.column.size(), -1);
+    for (std::size_t i = 0; i < m; ++i) {
+      int k = lower.offset[i];
+      for (int f = order.filled.offset[i]; f < order.filled.offset[i + 1]; ++f) {
+        if (k < lower.offset[i + 1] && lower.column[k] == order.filled.column[f]) source[f] = k++;
+      }
+    }
+    source_ = upload<Ints>("ccp::BodySystem::source", source, source.size());
+  }
   body_ = upload<IntPairs>("ccp::BodySystem::body", body, n);
   incidence_offset_ = upload<Ints>("ccp::BodySystem::incidence_offset", offset, m + 1);
   incidence_ = upload<Ints>("ccp::BodySystem::incidence", incidence, incidence.size());
-  block_contacts_ = upload<IntPairs>("ccp::BodySystem::block_contacts", contact_offset, blocks);
+  block_contacts_ =
+      upload<IntPairs>("ccp::BodySystem::block_contacts", contact_range, pattern_.blocks);
   contact_order_ = upload<Ints>("ccp::BodySystem::contact_order", contact_order, n);
 
   std::vector<double> root_mass(m + 1, 0.0);
-  for (std::size_t k = 0; k < m; ++k) root_mass[k] = std::sqrt(host.inverse_mass[order[k]]);
+  for (std::size_t k = 0; k < m; ++k) root_mass[k] = std::sqrt(host.inverse_mass[order.body[k]]);
   root_mass_ = upload<DeviceArray<double*>>("ccp::BodySystem::root_mass", root_mass, m + 1);
   if (NB == 6) {
     std::vector<double> root_inertia(9 * (m + 1), 0.0), reach(m, 0.0), arm(6 * n);
     for (std::size_t k = 0; k < m; ++k) {
-      semidefinite_factor(&host.inverse_inertia[9 * order[k]], &root_inertia[9 * k]);
+      semidefinite_factor(&host.inverse_inertia[9 * order.body[k]], &root_inertia[9 * k]);
     }
     for (std::size_t c = 0; c < n; ++c) {
       for (int side = 0; side < 2; ++side) {
@@ -543,9 +434,10 @@ void BodySystem<NB>::assemble(const DeviceArray<double* [6]>& k) {
 }
 
 template <int NB>
-double BodySystem<NB>::precondition(bool off_diagonal) {
+double BodySystem<NB>::precondition() {
   if (preconditioner_.is_null()) {
-    preconditioner_ = Teuchos::rcp(new IncompleteCholesky<NB, Factor>(pattern_, off_diagonal));
+    preconditioner_ =
+        Teuchos::rcp(new IncompleteCholesky<NB, Factor>(factor_pattern_, off_diagonal_, source_));
   }
   return preconditioner_->factorize(*matrix_);
 }
@@ -610,10 +502,18 @@ const std::vector<std::string>& VelocitySystem::orderings() {
   return names;
 }
 
+const std::vector<std::string>& VelocitySystem::preconditioners() {
+  static const std::vector<std::string> names = {"block_ic0", "block_ic1", "block_jacobi"};
+  return names;
+}
+
 std::unique_ptr<VelocitySystem> VelocitySystem::make(const Problem& problem,
-                                                     const std::string& ordering) {
-  if (problem.host().rotates()) return std::make_unique<BodySystem<6>>(problem, ordering);
-  return std::make_unique<BodySystem<3>>(problem, ordering);
+                                                     const std::string& ordering,
+                                                     const std::string& preconditioner) {
+  if (problem.host().rotates()) {
+    return std::make_unique<BodySystem<6>>(problem, ordering, preconditioner);
+  }
+  return std::make_unique<BodySystem<3>>(problem, ordering, preconditioner);
 }
 
 }  // namespace ccp

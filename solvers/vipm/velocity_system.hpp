@@ -27,8 +27,15 @@ class VelocitySystem {
   ///   automatic gravity where gravity and positions are known and not zero, else graph
   static const std::vector<std::string>& orderings();
 
+  /// Incomplete factorisations of S for conjugate gradients.
+  ///   block_ic0     block Cholesky without fill
+  ///   block_ic1     with the pairs that eliminating each body joins
+  ///   block_jacobi  the diagonal blocks
+  static const std::vector<std::string>& preconditioners();
+
   /// @param problem  in bodies form; must outlive the system
-  static std::unique_ptr<VelocitySystem> make(const Problem& problem, const std::string& ordering);
+  static std::unique_ptr<VelocitySystem> make(const Problem& problem, const std::string& ordering,
+                                              const std::string& preconditioner);
   virtual ~VelocitySystem() = default;
 
   /// Unknowns: 3 or 6 per body.
@@ -53,9 +60,8 @@ class VelocitySystem {
   /// S of the last assemble.
   virtual Teuchos::RCP<const Operator> matrix() const = 0;
 
-  /// Factorises the preconditioner: block incomplete Cholesky, or only its diagonal blocks.
-  /// @return the diagonal shift that was needed
-  virtual double precondition(bool off_diagonal) = 0;
+  /// Factorises the preconditioner. @return the diagonal shift that was needed
+  virtual double precondition() = 0;
   virtual Teuchos::RCP<const Operator> preconditioner() const = 0;
 
   /// Lower triangle of S in compressed columns, as a sparse direct solver takes it.

@@ -24,7 +24,7 @@ OptionList VipmSolver::options() {
   return OptionList("vipm")
       .choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
               "for S: cg until a factorisation is cheaper, or one of the two throughout")
-      .choice("preconditioner", options_.preconditioner, {"block_ic0", "block_jacobi"}, "of cg")
+      .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(), "of cg")
       .choice("ordering", options_.ordering, VelocitySystem::orderings(),
               "bodies that block_ic0 eliminates first: high ones, those far from the ground")
       .number("forcing", options_.forcing, {0, 1, true},
@@ -46,7 +46,7 @@ void VipmSolver::setup(const Problem& problem) {
   problem_ = &problem;
   system_ = nullptr;
   if (!problem.shared_delassus().is_assembled()) {
-    system_ = VelocitySystem::make(problem, options_.ordering);
+    system_ = VelocitySystem::make(problem, options_.ordering, options_.preconditioner);
   }
 }
 
@@ -64,9 +64,8 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
     return info;
   }
   vipm::ContactState state(*problem_, system_->contact_order());
-  vipm::LinearSolver linear(
-      {options_.linear_solver, options_.preconditioner == "block_ic0", options_.cg_max_iterations},
-      *system_, observer, info);
+  vipm::LinearSolver linear({options_.linear_solver, options_.cg_max_iterations}, *system_,
+                            observer, info);
   const std::size_t size = 3 * static_cast<std::size_t>(n), unknowns = system_->size();
   const auto dz_vector = Teuchos::rcp(new Vector(system_->map(), 1)),
              b_vector = Teuchos::rcp(new Vector(system_->map(), 1));

@@ -135,7 +135,7 @@ TEST_CASE("E E^T of the velocity system is the Delassus operator") {
   for (const ContactProblem& host : random_problems()) {
     const Problem problem(host);
     for (const char* ordering : {"graph", "natural"}) {
-      const auto system = VelocitySystem::make(problem, ordering);
+      const auto system = VelocitySystem::make(problem, ordering, "block_ic0");
       CHECK(system->size() == static_cast<int>(host.bodies()) * (host.rotates() ? 6 : 3));
       const std::vector<double> gamma = random_vector(3 * host.contacts(), 7);
       const std::vector<double> u = multiply(dense_delassus(host), gamma);
@@ -151,7 +151,7 @@ TEST_CASE("E E^T of the velocity system is the Delassus operator") {
 TEST_CASE("S on the body graph is 1 + E^T K E, as a product and for a direct solver") {
   for (const ContactProblem& host : random_problems()) {
     const Problem problem(host);
-    const auto system = VelocitySystem::make(problem, "graph");
+    const auto system = VelocitySystem::make(problem, "graph", "block_ic0");
     const auto k = random_blocks(host.contacts(), 3);
     system->assemble(k);
     const std::vector<double> z = random_vector(system->size(), 11);
@@ -182,9 +182,9 @@ TEST_CASE("block incomplete Cholesky is exact where there is no fill") {
     }
     const Problem problem(host);
     for (const char* ordering : {"graph", "natural"}) {
-      const auto system = VelocitySystem::make(problem, ordering);
+      const auto system = VelocitySystem::make(problem, ordering, "block_ic0");
       system->assemble(random_blocks(host.contacts(), 4));
-      CHECK(system->precondition(true) == 0);
+      CHECK(system->precondition() == 0);
       const std::vector<double> z = random_vector(system->size(), 12);
       const std::vector<double> b = test_apply(*system->matrix(), z);
       CHECK(relative_difference(test_apply(*system->preconditioner(), b), z) < 1e-9);
@@ -196,10 +196,10 @@ TEST_CASE(
     "block incomplete Cholesky agrees with S on its pattern, and block Jacobi on the diagonal") {
   const ContactProblem host = random_pile(60, 180, 3);
   const Problem problem(host);
-  for (const bool off_diagonal : {true, false}) {
-    const auto system = VelocitySystem::make(problem, "auto");
+  for (const std::string preconditioner : {"block_ic0", "block_ic1", "block_jacobi"}) {
+    const auto system = VelocitySystem::make(problem, "auto", preconditioner);
     system->assemble(random_blocks(host.contacts(), 6));
-    REQUIRE(system->precondition(off_diagonal) == 0);
+    REQUIRE(system->precondition() == 0);
     // Columns of (L L^T)^-1, inverted by the dense Cholesky factorisation of a full pattern.
     const int n = system->size();
     std::vector<std::int64_t> offsets{0};
@@ -224,7 +224,7 @@ TEST_CASE(
       inverse.solve(unit.data(), product.data());
       const std::vector<double> exact = test_apply(*system->matrix(), unit);
       for (int i = 0; i < n; ++i) {
-        const bool in_pattern = off_diagonal ? exact[i] != 0 : i / 3 == j / 3;
+        const bool in_pattern = preconditioner == "block_jacobi" ? i / 3 == j / 3 : exact[i] != 0;
         if (!in_pattern) continue;
         largest = std::max(largest, std::abs(exact[i]));
         difference = std::max(difference, std::abs(exact[i] - product[i]));

@@ -1,0 +1,205 @@
+#include "solvers/vipm/body_order.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+#include <utility>
+
+#include "problems/error.hpp"
+
+namespace ccp {
+namespace {
+
+// ---- order of the bodies, on the host
+// -------------------------------------------------------------
+
+/// Neighbours of every body, without the ground; a pair that touches twice appears twice.
+struct BodyGraph {
+  std::vector<int> offset, neighbour;
+  std::vector<int> grounded;  ///< bodies that touch the ground
+};
+
+BodyGraph body_graph(const ContactProblem& problem) {
+  const std::size_t n = problem.contacts(), m = problem.bodies();
+  BodyGraph graph;
+  graph.offset.assign(m + 1, 0);
+  const auto& body = problem.contact_bodies;
+  for (std::size_t c = 0; c < n; ++c) {
+    const int a = body[2 * c], b = body[2 * c + 1];
+    if (a >= 0 && b >= 0) {
+      ++graph.offset[a + 1];
+      ++graph.offset[b + 1];
+    } else if (a >= 0 || b >= 0) {
+      graph.grounded.push_back(std::max(a, b));
+    }
+  }
+  std::partial_sum(graph.offset.begin(), graph.offset.end(), graph.offset.begin());
+  graph.neighbour.resize(graph.offset[m]);
+  std::vector<int> fill(graph.offset.begin(), graph.offset.end() - 1);
+  for (std::size_t c = 0; c < n; ++c) {
+    const int a = body[2 * c], b = body[2 * c + 1];
+    if (a < 0 || b < 0) continue;
+    graph.neighbour[fill[a]++] = b;
+    graph.neighbour[fill[b]++] = a;
+  }
+  return graph;
+}
+
+/// Number of contacts on the shortest way from every body to the ground; bodies that hang free of
+/// it count from the first of them.
+std::vector<double> distance_to_ground(const BodyGraph& graph) {
+  const int m = static_cast<int>(graph.offset.size()) - 1;
+  std::vector<double> distance(m, -1);
+  std::queue<int> queue;
+  const auto enter = [&](int i, double value) {
+    if (distance[i] >= 0) return;
+    distance[i] = value;
+    queue.push(i);
+  };
+  const auto spread = [&] {
+    for (; !queue.empty(); queue.pop()) {
+      const int i = queue.front();
+      for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
+        enter(graph.neighbour[k], distance[i] + 1);
+      }
+    }
+  };
+  for (int i : graph.grounded) enter(i, 0);
+  spread();
+  for (int i = 0; i < m; ++i) {
+    enter(i, 0);
+    spread();
+  }
+  return distance;
+}
+
+/// Bodies in elimination order: the largest key first.
+std::vector<int> elimination_order(const ContactProblem& problem, const BodyGraph& graph,
+                                   std::string ordering) {
+  const std::size_t m = problem.bodies();
+  const auto& g = problem.gravity;
+  const bool gravity_known =
+      (g[0] != 0 || g[1] != 0 || g[2] != 0) && problem.position.size() == 3 * m;
+  if (ordering == "auto") ordering = gravity_known ? "gravity" : "graph";
+  if (ordering == "gravity" && !gravity_known) {
+    throw InputError("problem " + problem.name, "solver vipm, ordering=gravity",
+                     "gravity and body positions in the problem", "none");
+  }
+  std::vector<int> order(m);
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<double> key(m, 0.0);
+  if (ordering == "gravity") {
+    for (std::size_t i = 0; i < m; ++i) {
+      for (int k = 0; k < 3; ++k) key[i] -= g[k] * problem.position[3 * i + k];
+    }
+  } else if (ordering == "graph") {
+    key = distance_to_ground(graph);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key[a] > key[b]; });
+  return order;
+}
+
+/// Sorts an elimination order by level: a body's level is one above the highest of the neighbours
+/// eliminated before it. The factorisation stays the same; rows of a level become neighbours in
+/// memory, those of a level in the order of what they touch in the levels below.
+/// @return first position of each level
+std::vector<int> sort_by_level(const BodyGraph& graph, std::vector<int>& order) {
+  const int m = static_cast<int>(order.size());
+  std::vector<int> rank(m), level(m, 0);
+  for (int k = 0; k < m; ++k) rank[order[k]] = k;
+  int levels = 0;
+  for (int i : order) {
+    for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
+      const int j = graph.neighbour[k];
+      if (rank[j] < rank[i]) level[i] = std::max(level[i], level[j] + 1);
+    }
+    levels = std::max(levels, level[i] + 1);
+  }
+  std::vector<int> offset(levels + 1, 0);
+  for (int i = 0; i < m; ++i) ++offset[level[i] + 1];
+  std::partial_sum(offset.begin(), offset.end(), offset.begin());
+  std::vector<int> fill(offset.begin(), offset.end() - 1);
+  for (int i = 0; i < m; ++i) order[fill[level[i]]++] = i;
+
+  std::vector<int> position(m);
+  std::vector<double> key(m, 0.0);
+  for (int l = 0; l < levels; ++l) {
+    for (int k = offset[l]; k < offset[l + 1]; ++k) {
+      const int i = order[k];
+      double sum = 0, count = 0;
+      for (int e = graph.offset[i]; e < graph.offset[i + 1]; ++e) {
+        const int j = graph.neighbour[e];
+        if (level[j] >= l) continue;
+        const int width = offset[level[j] + 1] - offset[level[j]];
+        sum += static_cast<double>(position[j] - offset[level[j]]) / width;
+        count += 1;
+      }
+      key[i] = count > 0 ? sum / count : i;
+    }
+    std::stable_sort(order.begin() + offset[l], order.begin() + offset[l + 1],
+                     [&](int a, int b) { return key[a] < key[b]; });
+    for (int k = offset[l]; k < offset[l + 1]; ++k) position[order[k]] = k;
+  }
+  return offset;
+}
+
+/// Adds the neighbours that eliminating each body once would join: pairs of its neighbours that are
+/// eliminated after it.
+BodyGraph with_fill(const BodyGraph& graph, const std::vector<int>& order) {
+  const std::size_t m = order.size();
+  std::vector<int> rank(m);
+  for (std::size_t k = 0; k < m; ++k) rank[order[k]] = static_cast<int>(k);
+  std::vector<std::pair<int, int>> pairs;
+  std::vector<int> later;
+  for (std::size_t j = 0; j < m; ++j) {
+    later.clear();
+    for (int k = graph.offset[j]; k < graph.offset[j + 1]; ++k) {
+      pairs.emplace_back(static_cast<int>(j), graph.neighbour[k]);
+      if (rank[graph.neighbour[k]] > rank[j]) later.push_back(graph.neighbour[k]);
+    }
+    for (int a : later) {
+      for (int b : later) {
+        if (a != b) pairs.emplace_back(a, b);
+      }
+    }
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  BodyGraph result;
+  result.offset.assign(m + 1, 0);
+  for (const auto& [a, b] : pairs) {
+    ++result.offset[a + 1];
+    result.neighbour.push_back(b);
+  }
+  std::partial_sum(result.offset.begin(), result.offset.end(), result.offset.begin());
+  return result;
+}
+
+}  // namespace
+
+BodyOrder order_bodies(const ContactProblem& problem, const std::string& ordering, bool fill) {
+  BodyGraph graph = body_graph(problem);
+  BodyOrder result;
+  result.body = elimination_order(problem, graph, ordering);
+  if (fill) graph = with_fill(graph, result.body);
+  result.level_offset = sort_by_level(graph, result.body);
+  const std::size_t m = result.body.size();
+  result.position.resize(m);
+  for (std::size_t k = 0; k < m; ++k) result.position[result.body[k]] = static_cast<int>(k);
+  if (!fill) return result;
+  result.filled.offset.assign(1, 0);
+  for (std::size_t i = 0; i < m; ++i) {
+    const int body = result.body[i];
+    const std::size_t begin = result.filled.column.size();
+    for (int k = graph.offset[body]; k < graph.offset[body + 1]; ++k) {
+      const int j = result.position[graph.neighbour[k]];
+      if (j < static_cast<int>(i)) result.filled.column.push_back(j);
+    }
+    std::sort(result.filled.column.begin() + static_cast<std::ptrdiff_t>(begin),
+              result.filled.column.end());
+    result.filled.offset.push_back(static_cast<int>(result.filled.column.size()));
+  }
+  return result;
+}
+
+}  // namespace ccp
