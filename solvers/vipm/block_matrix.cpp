@@ -189,7 +189,6 @@ void IncompleteCholesky<NB, Real>::apply(const Vector& x, Vector& y, Teuchos::ET
   const double* const inverse = inverse_.data();
   const Real* const factor = factor_.data();
   const Real* const factor_by_column = factor_by_column_.data();
-  ++applies_;
   if (!off_diagonal_) {
     Kokkos::parallel_for(
         "ccp::IncompleteCholesky::block_jacobi", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {

@@ -226,11 +226,20 @@ void sweep_up(const std::string& label, const BlockPattern& pattern, const Row& 
 template <class Row>
 void sweep_down(const std::string& label, const BlockPattern& pattern, const Row& row);
 
-/// Block incomplete Cholesky factorisation without fill, A ~ L L^T on the pattern of A, with the
-/// level order of the pattern. With `off_diagonal` false only the diagonal blocks are kept: the
-/// block Jacobi preconditioner. Real is the type in which the off-diagonal blocks are kept.
+/// A preconditioner of SymmetricBlockMatrix<NB>.
+template <int NB>
+class BlockPreconditioner : public Operator {
+ public:
+  /// Takes new values. @return the shift of the diagonal that was needed
+  virtual double factorize(const SymmetricBlockMatrix<NB>& a) = 0;
+};
+
+/// Block incomplete Cholesky factorisation A ~ L L^T on a pattern that has at least the blocks of
+/// A, in the level order of the pattern. With `off_diagonal` false only the diagonal blocks are
+/// kept: the block Jacobi preconditioner. Real is the type in which the off-diagonal blocks are
+/// kept.
 template <int NB, class Real>
-class IncompleteCholesky : public Operator {
+class IncompleteCholesky : public BlockPreconditioner<NB> {
  public:
   /// @param pattern  of L below the diagonal
   /// @param source   [pattern.blocks] which lower block of A starts a block of L, -1 = none (fill);
@@ -240,7 +249,7 @@ class IncompleteCholesky : public Operator {
 
   /// Factorises. When a pivot fails, starts again with the diagonal multiplied by 1 + shift, shift
   /// = 1e-3, 3e-3, ... @return the shift used
-  double factorize(const SymmetricBlockMatrix<NB>& a);
+  double factorize(const SymmetricBlockMatrix<NB>& a) override;
 
   Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
   Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
@@ -248,8 +257,6 @@ class IncompleteCholesky : public Operator {
   /// y = (L L^T)^-1 x; alpha and beta must be 1 and 0.
   void apply(const Vector& x, Vector& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
              double alpha = 1, double beta = 0) const override;
-
-  long applies() const { return applies_; }
 
   bool try_factorize(const SymmetricBlockMatrix<NB>& a, double shift) const;
 
@@ -261,7 +268,6 @@ class IncompleteCholesky : public Operator {
   DeviceArray<double*> inverse_;  ///< [rows * packed] inverses of the diagonal blocks of L
   DeviceArray<Real*> factor_;     ///< [blocks * NB * NB + 1] off-diagonal blocks of L, by rows
   DeviceArray<Real*> factor_by_column_;  ///< their transposes by columns, for the backward sweep
-  mutable long applies_ = 0;
 };
 
 }  // namespace ccp

@@ -17,6 +17,9 @@ LinearSolver::LinearSolver(const Options& options, VelocitySystem& system, Obser
 void LinearSolver::matrix_changed() {
   // Iterations cost about 1.4 times as much from one step to the next.
   if (options_.method == "auto" && 1.4 * cg_seconds_ > expected_factorisation()) direct_ = true;
+  // One level of fill costs more to make and to apply, which pays from about here.
+  if (iterations_ > 80 && system_.strengthen()) cg_ = nullptr;
+  iterations_ = 0;
   factorised_ = preconditioned_ = false;
   cg_seconds_ = 0;
 }
@@ -60,6 +63,7 @@ LinearSolver::Outcome LinearSolver::solve(const Teuchos::RCP<const Vector>& b,
         });
   }
   cg_seconds_ += info_.timers["krylov"] - before;
+  iterations_ += result.iterations;
   info_.counters.krylov += result.iterations;
   info_.counters.operator_applies += result.iterations + 1;
   info_.counters.preconditioner_applies += result.iterations + 1;

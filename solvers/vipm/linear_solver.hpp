@@ -44,6 +44,7 @@ class LinearSolver {
   std::string message_;
   bool direct_ = false;
   bool factorised_ = false, preconditioned_ = false;
+  long iterations_ = 0;               ///< of conjugate gradients on the present matrix
   double cg_seconds_ = 0;             ///< spent by conjugate gradients on the present matrix
   double factorisation_seconds_ = 0;  ///< measured; 0 = none yet
   std::unique_ptr<ConjugateGradients> cg_;

@@ -31,6 +31,7 @@ class VelocitySystem {
   ///   block_ic0     block Cholesky without fill
   ///   block_ic1     with the pairs that eliminating each body joins
   ///   block_jacobi  the diagonal blocks
+  ///   auto          block_ic0 until strengthen() is called, then block_ic1
   static const std::vector<std::string>& preconditioners();
 
   /// @param problem  in bodies form; must outlive the system
@@ -62,6 +63,9 @@ class VelocitySystem {
 
   /// Factorises the preconditioner. @return the diagonal shift that was needed
   virtual double precondition() = 0;
+  /// Changes from block_ic0 to block_ic1 at the next factorisation, where that is left open (auto).
+  /// Whoever holds preconditioner() must ask for it again. @return whether anything changes
+  virtual bool strengthen() = 0;
   virtual Teuchos::RCP<const Operator> preconditioner() const = 0;
 
   /// Lower triangle of S in compressed columns, as a sparse direct solver takes it.

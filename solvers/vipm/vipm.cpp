@@ -24,7 +24,8 @@ OptionList VipmSolver::options() {
   return OptionList("vipm")
       .choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
               "for S: cg until a factorisation is cheaper, or one of the two throughout")
-      .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(), "of cg")
+      .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(),
+              "of cg; auto: block_ic0, block_ic1 when iterations become many")
       .choice("ordering", options_.ordering, VelocitySystem::orderings(),
               "bodies that block_ic0 eliminates first: high ones, those far from the ground")
       .number("forcing", options_.forcing, {0, 1, true},

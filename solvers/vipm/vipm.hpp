@@ -12,7 +12,7 @@ namespace ccp {
 /// Values of VipmSolver's options; meanings in its options() and README.md.
 struct VipmOptions {
   std::string linear_solver = "auto";
-  std::string preconditioner = "block_ic0";
+  std::string preconditioner = "auto";
   std::string ordering = "auto";
   double forcing = 0.02;
   double predictor_factor = 30;
