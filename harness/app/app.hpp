@@ -37,4 +37,7 @@ void add_run(CLI::App& app, Context& context);
 /// --heavy-fraction and --mass-ratio, for commands that make problems of spheres.
 void add_heavy_options(CLI::App& command, HeavySpheres& heavy);
 
+/// The whole program. @return the exit code
+int run_program(int argc, char** argv);
+
 }  // namespace ccp::app
