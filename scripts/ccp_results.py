@@ -158,8 +158,11 @@ class Series:
         self.bare = float(np.median(bare)) if bare else math.nan
 
     @property
-    def noisy(self):
-        return self.spread > NOISY or abs(self.bare) > NOISY
+    def noise(self):
+        """What makes the times doubtful, or ''."""
+        parts = [f"spread {self.spread:.0%}"] if self.spread > NOISY else []
+        parts += [f"bare {self.bare:+.0%}"] if abs(self.bare) > NOISY else []
+        return ", ".join(parts)
 
     def first(self, column, measure, target):
         """Median over the repetitions; infinite if half of them never got there."""

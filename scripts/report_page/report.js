@@ -72,8 +72,13 @@
       .map((run) => run.bare / run.time - 1);
     return ratios.length ? median(ratios) : NaN;
   };
-  const isNoisy = (runs) => spread(runs) > data.noisy
-    || Math.abs(bareDifference(runs)) > data.noisy;
+  /** What makes the times doubtful, or "". */
+  function noise(runs) {
+    const parts = [], wide = spread(runs), bare = bareDifference(runs);
+    if (wide > data.noisy) parts.push("spread " + percent(wide));
+    if (Math.abs(bare) > data.noisy) parts.push(`bare ${bare > 0 ? "+" : "−"}${percent(Math.abs(bare))}`);
+    return parts.join(", ");
+  }
 
   /** Dolan and More: for each solver its ratios to the best of the solvers shown, sorted. */
   function performanceProfile(solvers, target, work) {
@@ -266,7 +271,7 @@
       x = [...new Set([start, end, ...curves.flat().map((p) => p[0])])]
         .filter((value) => value >= start && value <= end).sort((a, b) => a - b);
       const values = x.map((at) => curves.map((c) => interpolate(c, at)));
-      middle = values.map(median);
+      middle = values.map((v) => Math.exp(median(v.map(Math.log))));
       low = values.map((v) => Math.min(...v));
       high = values.map((v) => Math.max(...v));
     }
@@ -326,11 +331,10 @@
       const caption = figure.appendChild(make("figcaption", instance.name));
       caption.appendChild(make("small", `${counted(instance.contacts, "contact", "contacts")}, `
         + counted(instance.bodies, "body", "bodies")));
-      const noisy = visible().filter((s) => isNoisy(series[i][s]));
+      const noisy = visible().filter((s) => noise(series[i][s]));
       if (noisy.length) {
-        caption.appendChild(make("small", "times of repetitions differ: " + noisy.map(
-          (s) => `${data.solvers[s].label} ${percent(spread(series[i][s]))}`).join(", "),
-        "warning"));
+        caption.appendChild(make("small", "doubtful times: " + noisy.map(
+          (s) => `${data.solvers[s].label} (${noise(series[i][s])})`).join(", "), "warning"));
       }
       const without = visible().filter((s) => series[i][s].length
         && curveTraces(i, s).length === 0);
@@ -473,11 +477,7 @@
           cells.push(cell);
         });
         const time = make("td", seconds(median(runs.map((run) => run.time))));
-        if (isNoisy(runs)) {
-          const bare = bareDifference(runs);
-          time.appendChild(make("span", ` ⚠ ${percent(spread(runs))}`
-            + (Math.abs(bare) > data.noisy ? `, bare ${percent(bare)}` : ""), "flag"));
-        }
+        if (noise(runs)) time.appendChild(make("span", " ⚠ " + noise(runs), "flag"));
         const finals = runs.map((run) => run.final[state.measure]).filter((v) => v !== null);
         const reached = runs.filter((run) => run.reached).length;
         const states = [...new Set(runs.map((run) => run.status))].join(", ");

@@ -93,7 +93,7 @@ class ReportTest(ScriptTest):
         self.assertEqual([f["name"] for f in data["skipped"]], ["text.h5"])
         self.assertIn("singular", data["runs"][-1]["message"] + json.dumps(data["runs"]))
         self.assertIn(["1 crashed or were killed", "bad"], data["badges"])
-        self.assertIn(["6 with times that differ by more than 15%", "warn"], data["badges"])
+        self.assertIn(["6 with doubtful times (differences above 15%)", "warn"], data["badges"])
 
     def test_nothing_to_show(self):
         _, errors = self.script("report", "a", expect=1)
@@ -170,11 +170,11 @@ class PageTest(ScriptTest):
         self.assertEqual(len(self.find("#aggregates .js-plotly-plot")), 4)
         self.assertEqual(len(self.find("#solvers .chip")), 3)
         self.assertGreater(len(self.find("#panels .scatterlayer .trace")), 8)
-        self.assertIn("times of repetitions differ", self.find("#panels figcaption")[0].text)
+        self.assertIn("doubtful times: ipm", self.find("#panels figcaption")[0].text)
         table = self.find("#table")[0].text
         self.assertIn("error ≤ 1e-3", table)
         self.assertIn("1.15 s", table)  # ipm on pile-0: 1 s and 1.3 s
-        self.assertIn("⚠ 26 %", table)
+        self.assertIn("⚠ spread 26 %", table)
         failures = self.find("#failures")[0].text
         self.assertIn("<b>singular</b> </script>", failures)
         self.assertIn("text.h5", failures)
