@@ -58,7 +58,7 @@ void misbehave(Fault fault, Vector& gamma, Info& info) {
     case Fault::glutton:
       while (for_ever) {
         memory.push_back(std::make_unique<char[]>(block));  // all zeros, hence touched
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
       }
       break;
   }

@@ -665,6 +665,40 @@ TEST_CASE("result files that are none") {
               {"/curve/time[2]: expected ascending times, found 0.25 after 0.5"});
 }
 
+TEST_CASE("a warm-up takes its time and changes no iterate") {
+  const Folder folder;
+  RunRequest request;
+  request.problem_file = folder.file("stack.h5");
+  request.solver = SolverSpec::parse("ipm");
+  const RunResult cold = run(request, "");
+  request.warm_up = 0.05;
+  const RunResult warm = run(request, "");
+  CHECK(cold.warm_up_time == 0);
+  CHECK(warm.warm_up_time >= 0.05);
+  CHECK(warm.info.counters.outer == cold.info.counters.outer);
+  CHECK(warm.final_measures[Measure::error] == cold.final_measures[Measure::error]);
+}
+
+TEST_CASE("checkpoints hold what was seen so far, and no answer") {
+  const Folder folder;
+  RunRequest request;
+  request.problem_file = folder.file("stack.h5");
+  request.solver = SolverSpec::parse("pgj");
+  std::size_t looks = 0;
+  RunWatch watch;
+  watch.checkpoint = [&](const RunResult& so_far) {
+    CHECK(so_far.status == "running");
+    CHECK(so_far.samples.size() > looks);
+    looks = so_far.samples.size();
+    CHECK(so_far.time == so_far.samples.back().time);
+    CHECK(std::isnan(so_far.final_measures[Measure::residual]));
+    CHECK_FALSE(so_far.stop_reached);
+  };
+  const RunResult result = run(request, "", watch);
+  CHECK(looks > 1);
+  CHECK(result.samples.size() >= looks);
+}
+
 TEST_CASE("what a result says of itself is checked") {
   const TemporaryFolder folder;
   const std::string path = folder.file("r.h5");
