@@ -211,21 +211,35 @@
     hoverlabel: { bgcolor: "#fff", bordercolor: "#9aa5b1", font: { size: 12, color: INK } },
   }, more);
   const config = {
-    displaylogo: false, responsive: true,
+    displaylogo: false,
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "hoverClosestCartesian",
       "hoverCompareCartesian", "toggleSpikelines"],
     toImageButtonOptions: { format: "svg" },
   };
-  function show(element, traces, plan) {
+  /** Takes a plot out of the page. plotly.js may still be at work on it: it is freed later. */
+  function discard(plot) {
+    plot.remove();
+    setTimeout(() => Plotly.purge(plot), 3000);
+  }
+  /** Draws into a box, or says that there is nothing to draw. */
+  function show(box, traces, plan) {
+    const old = box.querySelector(".js-plotly-plot");
     if (traces.length === 0) {
-      if (window.Plotly && element.classList.contains("js-plotly-plot")) Plotly.purge(element);
-      clear(element);
-      element.appendChild(make("div", "nothing to draw", "empty"));
+      if (old) discard(old);
+      clear(box);
+      box.appendChild(make("div", "nothing to draw", "empty"));
       return;
     }
-    if (!element.classList.contains("js-plotly-plot")) clear(element);
-    Plotly.react(element, traces, plan, config);
+    if (!old) clear(box);
+    Plotly.react(old || box.appendChild(make("div", undefined, "fill")), traces, plan, config);
   }
+  let resizing = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(resizing);
+    resizing = setTimeout(() => {
+      for (const plot of document.querySelectorAll(".js-plotly-plot")) Plotly.Plots.resize(plot);
+    }, 150);
+  });
 
   /** The points of a run that logarithmic axes can show, without the initial guess. */
   function points(run, measure, work) {
@@ -322,7 +336,7 @@
       + "repetition. A hollow marker: the solve ended short of its stop. Dashed: the targets of "
       + "this measure.";
     const box = byId("panels");
-    for (const old of box.querySelectorAll(".js-plotly-plot")) Plotly.purge(old);
+    for (const old of box.querySelectorAll(".js-plotly-plot")) discard(old);
     clear(box);
     const plots = [];  // all boxes first: their number decides how wide each is
     for (const i of here) {

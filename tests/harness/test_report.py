@@ -212,7 +212,8 @@ class PageTest(ScriptTest):
         self.assert_same(self.numbers(profile), computed)
         self.assertNotIn(IPM, self.find("#table")[0].text)
         names = self.driver.execute_script(
-            "return document.getElementById('profile').data.map((trace) => trace.name)")
+            "return document.querySelector('#profile .js-plotly-plot')"
+            ".data.map((trace) => trace.name)")
         self.assertEqual(names, rest)
 
         # Another measure and another axis.
@@ -229,6 +230,11 @@ class PageTest(ScriptTest):
         self.assertEqual(len(self.find("#panels figure")), 1)
         self.find("#none")[0].click()
         self.assertEqual(len(self.find("#profile .empty")), 1)
+        self.find("#all")[0].click()
+        self.find("#all")[0].click()  # while the first one is still being drawn
+        self.driver.set_window_size(900, 1200)
+        self.wait_for(lambda: self.driver.execute_script(
+            "return document.querySelector('#profile .main-svg').clientWidth") < 880)
         self.assertEqual(self.driver.get_log("browser"), [])
 
 
