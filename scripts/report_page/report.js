@@ -208,7 +208,7 @@
     margin: { l: 62, r: 14, t: 28, b: 46 }, showlegend: false, hovermode: "closest",
     font: { family: "DejaVu Sans, Verdana, sans-serif", size: 12, color: INK },
     paper_bgcolor: "#fff", plot_bgcolor: "#fff",
-    hoverlabel: { bgcolor: "#fff", bordercolor: "#9aa5b1", font: { size: 12, color: INK } },
+    hoverlabel: { align: "left", bgcolor: "#fff", bordercolor: "#9aa5b1", font: { size: 12, color: INK } },
   }, more);
   const config = {
     displaylogo: false,
@@ -297,11 +297,17 @@
         hoverinfo: "skip", name: name + " band",
       });
     }
-    const what = low ? `median of ${curves.length} runs` : "one run";
+    // One run has all its counters to tell; a median has only what the axes show.
+    const unit = state.work === "time" || state.work === "total" ? " s" : "";
+    const columns = runs.find((run) => points(run, state.measure, state.work).length).curve;
+    const what = low ? `median of ${curves.length} runs` : "%{customdata}";
     traces.push({
-      x, y: middle, mode: "lines", name, line: { color: style.colour, dash: style.dash, width: 2 },
+      x, y: middle, mode: "lines", name,
+      customdata: low ? undefined : curves[0].map((p) => [`${seconds(columns.time[p[2]])}, `
+        + `${grouped(columns.outer[p[2]])} outer, ${grouped(columns.krylov[p[2]])} Krylov, `
+        + `${grouped(columns.applies[p[2]])} applies`]), line: { color: style.colour, dash: style.dash, width: 2 },
       hovertemplate: `<b>${name}</b><br>${state.measure} %{y:.2e}<br>`
-        + `${WORK[state.work].replace(/ \[s\]/, "")} %{x:.3g}<br>${what}<extra></extra>`,
+        + `${WORK[state.work].replace(/ \[s\]/, "")} %{x:.3g}${unit}<br>${what}<extra></extra>`,
     });
     const reached = 2 * runs.filter((run) => run.reached).length > runs.length;
     traces.push({
