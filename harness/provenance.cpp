@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "git_version.hpp"
 #include "problems/sha256.hpp"
@@ -27,6 +28,13 @@ std::string proc_value(const std::string& path, const std::string& key) {
     return begin == std::string::npos ? "" : line.substr(begin);
   }
   return "";
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream stream(path);
+  std::string line;
+  std::getline(stream, line);
+  return line;
 }
 
 std::string gpu_model() {
@@ -89,6 +97,8 @@ Provenance collect_provenance(int threads, const std::string& command_line) {
   p.os = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
   p.threads = threads;
   p.binding = environment("OMP_PROC_BIND") + " " + environment("OMP_PLACES");
+  p.affinity = proc_value("/proc/self/status", "Cpus_allowed_list");
+  p.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   p.load_average = load_average();
   p.command_line = command_line;
   p.date_utc = utc_now();
@@ -113,26 +123,47 @@ std::vector<std::pair<std::string, std::string>> Provenance::entries() const {
           {"threads", fmt::format("{}", threads)},
           {"ranks", fmt::format("{}", ranks)},
           {"binding", binding},
+          {"affinity", affinity},
+          {"governor", governor},
           {"load_average", load_average},
           {"command_line", command_line},
           {"date_utc", date_utc}};
 }
 
-std::string build_identity() {
+double seconds_since_process_start() {
+  // Field 22 of the line; field 2, the program's name in brackets, may hold spaces.
+  const std::string line = first_line("/proc/self/stat");
+  const std::size_t bracket = line.rfind(')');
+  timespec now{};
+  if (bracket == std::string::npos || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
+  std::istringstream fields(line.substr(bracket + 1));
+  std::string word;
+  for (int i = 3; i <= 22; ++i) fields >> word;
+  const double start =
+      std::strtod(word.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) - start;
+}
+
+KeyParts build_identity() {
   const Provenance p = build_provenance();
-  std::string identity = fmt::format("{}|{}|{}|{}|{}|{}", p.commit, p.compiler, p.flags,
-                                     p.build_type, p.backend, p.trilinos);
   const std::string dirty = "-dirty";
   const bool known = p.commit != "unknown" &&
                      (p.commit.size() < dirty.size() ||
                       p.commit.compare(p.commit.size() - dirty.size(), dirty.size(), dirty) != 0);
-  if (!known) identity += "|" + file_sha256("/proc/self/exe");
-  return identity;
+  return {{"commit", p.commit},
+          {"compiler", p.compiler},
+          {"flags", p.flags},
+          {"build_type", p.build_type},
+          {"backend", p.backend},
+          {"trilinos", p.trilinos},
+          {"program", known ? "" : file_sha256("/proc/self/exe")}};
 }
 
-std::string machine_identity() {
-  return fmt::format("{}|{}|{}|{}", host_name(), proc_value("/proc/cpuinfo", "model name"),
-                     gpu_model(), sysconf(_SC_NPROCESSORS_ONLN));
+KeyParts machine_identity() {
+  return {{"host", host_name()},
+          {"cpu", proc_value("/proc/cpuinfo", "model name")},
+          {"gpu", gpu_model()},
+          {"cores", fmt::format("{}", sysconf(_SC_NPROCESSORS_ONLN))}};
 }
 
 }  // namespace ccp

@@ -17,7 +17,10 @@ struct Provenance {
   long memory_bytes = 0;
   // This process.
   int threads = 0, ranks = 1;
-  std::string binding, load_average, command_line, date_utc;
+  std::string binding;   ///< what OMP_PROC_BIND and OMP_PLACES said
+  std::string affinity;  ///< the processors it may run on, e.g. "0-3,8"
+  std::string governor;  ///< of the processor's frequency, "" where the system does not say
+  std::string load_average, command_line, date_utc;
 
   std::vector<std::pair<std::string, std::string>> entries() const;
 };
@@ -28,10 +31,17 @@ Provenance build_provenance();
 /// Everything. @param threads  those of the execution space @param command_line as typed
 Provenance collect_provenance(int threads, const std::string& command_line);
 
-/// The build as it enters resume keys: commit, compiler, flags, back end, Trilinos; for a dirty
-/// tree also the digest of the program itself, because the commit does not tell what was built.
-std::string build_identity();
-/// The machine as it enters resume keys.
-std::string machine_identity();
+/// As the system counts, in steps of about 10 ms; 0 where it does not say.
+double seconds_since_process_start();
+
+/// Named parts of a resume key.
+using KeyParts = std::vector<std::pair<std::string, std::string>>;
+
+/// The build as it enters resume keys: commit, compiler, flags, build type, back end, Trilinos; for
+/// a dirty tree also the digest of the program itself, because the commit does not tell what was
+/// built.
+KeyParts build_identity();
+/// The machine as it enters resume keys: host, cpu, gpu, number of processors.
+KeyParts machine_identity();
 
 }  // namespace ccp

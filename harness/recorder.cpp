@@ -3,6 +3,13 @@
 #include <cmath>
 
 namespace ccp {
+namespace {
+
+double seconds_since(SolveClock::Time::time_point start) {
+  return std::chrono::duration<double>(SolveClock::Time::now() - start).count();
+}
+
+}  // namespace
 
 Recorder::Recorder(Teuchos::RCP<const Map> map, RecorderOptions options, Judge judge,
                    Progressed progressed)
@@ -22,7 +29,7 @@ bool Recorder::wants_to_look(const Progress& progress, double elapsed) const {
   const Sample& last = samples_.back();
   if (progress.counters.outer <= last.counters.outer) return false;
   const bool affordable = samples_.size() < static_cast<std::size_t>(options_.free_samples) ||
-                          clock_.excluded() + cost_of_a_look_ <= options_.budget * elapsed;
+                          spent_looking_ + cost_of_a_look_ <= options_.budget * elapsed;
   if (!affordable) return false;
   const bool iterations_grew = static_cast<double>(progress.counters.outer) >=
                                growth_ * static_cast<double>(last.counters.outer);
@@ -51,6 +58,9 @@ void Recorder::look(const Progress& progress, const Vector& gamma) {
   sample.time = clock_.elapsed();
   sample.time_excluded = clock_.excluded();
   sample.measures = judge_(gamma);
+  fence();
+  cost_of_a_look_ = seconds_since(look_began_);
+  spent_looking_ += cost_of_a_look_;
   samples_.push_back(sample);
 
   for (std::size_t m = 0; m < measure_count; ++m) {
@@ -77,11 +87,10 @@ bool Recorder::observe(const Progress& progress, const std::function<void(Vector
   looked_last_ = wants_to_look(progress, elapsed);
   if (!looked_last_) return limit_passed_;
   clock_.pause();
-  const double before = clock_.excluded();
+  look_began_ = SolveClock::Time::now();
   write_gamma(gamma_);
   look(progress, gamma_);
   clock_.resume();
-  cost_of_a_look_ = clock_.excluded() - before;
   return stop_reached_ || limit_passed_;
 }
 
@@ -92,6 +101,7 @@ bool Recorder::out_of_time() {
 
 void Recorder::finish(const Info& info, const Vector& gamma) {
   clock_.pause();
+  look_began_ = SolveClock::Time::now();
   // The answer was looked at already if the solve ended in that very look.
   const bool seen = looked_last_ && info.status == Status::stopped_by_observer &&
                     samples_.back().counters.outer == info.counters.outer;

@@ -83,7 +83,8 @@ class Recorder : public Observer {
   std::vector<TargetRecord> targets_;
   Measures best_;
   double growth_;
-  double cost_of_a_look_ = 0;
+  SolveClock::Time::time_point look_began_{};
+  double cost_of_a_look_ = 0, spent_looking_ = 0;  ///< s of judging, without what `progressed` does
   double smallest_half_decade_ = std::numeric_limits<double>::infinity();
   bool stop_reached_ = false, limit_passed_ = false, looked_last_ = false;
 };

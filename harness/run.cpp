@@ -6,13 +6,21 @@
 #include <chrono>
 #include <cmath>
 
+#include "problems/descriptors.hpp"
 #include "problems/error.hpp"
+#include "problems/generators/scenes.hpp"
 #include "problems/problem_file.hpp"
 #include "solvers/core/registry.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 double peak_memory() {
   rusage usage{};
@@ -24,10 +32,10 @@ double peak_memory() {
 template <class Work>
 double seconds(const Work& work) {
   fence();
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   work();
   fence();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_since(start);
 }
 
 double relative_difference(const Vector& x, const Vector& y) {
@@ -43,12 +51,78 @@ double relative_difference(const Vector& x, const Vector& y) {
   return scale > 0 ? difference / scale : 0;
 }
 
+/// Ends a solve after a number of outer iterations, or at a time.
+class BareRun : public Observer {
+ public:
+  BareRun(long outer, double time_limit) : outer_(outer), time_limit_(time_limit) {}
+  bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
+    return out_of_time() || progress.counters.outer >= outer_;
+  }
+  bool out_of_time() override {
+    cut_ = cut_ || seconds_since(start_) > time_limit_;
+    return cut_;
+  }
+  bool cut() const { return cut_; }
+
+ private:
+  long outer_;
+  double time_limit_;
+  bool cut_ = false;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// The first part of the warm-up: a few iterations on a tiny problem of the same form.
+void warm_up_solver(const SolverSpec& spec, const SolverEntry& entry, double limit) {
+  const bool bodies =
+      std::find(entry.forms.begin(), entry.forms.end(), "bodies") != entry.forms.end();
+  const ContactProblem scene = make_scene(bodies ? "stack" : "assembled-stack");
+  const Problem tiny(scene);
+  const auto solver = make_solver(spec);
+  try {
+    solver->setup(tiny);
+  } catch (const InputError&) {  // options that contradict the tiny problem, not the real one
+    return;
+  }
+  Vector gamma(tiny.map(), 1);
+  BareRun two(2, limit);
+  solver->solve(gamma, two);
+  fence();
+}
+
+/// The second part: products with N until the time is over.
+void warm_up_processor(const Problem& problem, Referee& referee, double limit) {
+  const auto start = Clock::now();
+  const Vector zero(problem.map(), 1);
+  while (seconds_since(start) < limit) {
+    referee.measure(zero);
+    fence();
+  }
+}
+
+void set_all(Measures& measures, double value) {
+  for (std::size_t m = 0; m < measure_count; ++m) measures[static_cast<Measure>(m)] = value;
+}
+
+/// What the recorder holds, as the result that stands if nothing more comes.
+void copy_looks(const Recorder& recorder, RunResult& result) {
+  const Sample& last = recorder.samples().back();
+  result.samples = recorder.samples();
+  result.targets = recorder.targets();
+  result.best = recorder.best();
+  result.info.counters = last.counters;
+  result.info.own_residual = last.own_residual;
+  result.time = last.time;
+}
+
 }  // namespace
 
-RunResult run(const RunRequest& request, const std::string& command_line,
-              const Recorder::Progressed& progressed) {
+RunResult run(const RunRequest& request, const std::string& command_line, const RunWatch& watch) {
   const SolverEntry& entry = solver_entry(request.solver.id);
   const auto solver = make_solver(request.solver);
+  const auto start = Clock::now();
+  if (request.warm_up > 0) warm_up_solver(request.solver, entry, request.warm_up);
+  const double warm_up_left = request.warm_up - seconds_since(start);
+  double warm_up_time = seconds_since(start);
   const double memory_before = peak_memory();
   const ContactProblem host = read_problem(request.problem_file);
 
@@ -59,6 +133,7 @@ RunResult run(const RunRequest& request, const std::string& command_line,
   result.form = host.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
   result.contacts = static_cast<long>(host.contacts());
   result.bodies = static_cast<long>(host.bodies());
+  result.descriptors = descriptors(host);
   result.solver = request.solver.text();
   result.law = entry.law;
   result.options = solver->options().entries();
@@ -66,9 +141,31 @@ RunResult run(const RunRequest& request, const std::string& command_line,
   std::unique_ptr<Problem> problem;
   result.problem_time = seconds([&] { problem = std::make_unique<Problem>(host); });
   Referee referee(*problem);
+  warm_up_time += seconds([&] { warm_up_processor(*problem, referee, warm_up_left); });
+  result.warm_up_time = request.warm_up > 0 ? warm_up_time : 0;
+  result.startup_time = std::max(seconds_since_process_start() - result.warm_up_time, 0.0);
+
+  Recorder* looks = nullptr;
+  const auto first_look = Clock::now();
+  double checkpoint_cost = 0, checkpoints = 0;  // s: the last one, all of them
+  const auto progressed = [&](const Sample& sample) {
+    if (watch.progressed) watch.progressed(sample);
+    constexpr double free = 0.05, share = 0.05;
+    const double affordable = free + share * seconds_since(first_look);
+    if (!watch.checkpoint || checkpoints + checkpoint_cost > affordable) return;
+    const auto start = Clock::now();
+    RunResult so_far = result;
+    so_far.status = "running";
+    set_all(so_far.final_measures, std::nan(""));
+    copy_looks(*looks, so_far);
+    watch.checkpoint(so_far);
+    checkpoint_cost = seconds_since(start);
+    checkpoints += checkpoint_cost;
+  };
   Recorder recorder(
       problem->map(), request.recorder, [&](const Vector& gamma) { return referee.measure(gamma); },
       progressed);
+  looks = &recorder;
   Vector gamma(problem->map(), 1);
 
   if (!supports(entry, host)) {
@@ -93,10 +190,10 @@ RunResult run(const RunRequest& request, const std::string& command_line,
   }
   result.status = to_string(result.info.status);
   result.stop_reached = recorder.stop_reached();
+  const Info info = result.info;
+  copy_looks(recorder, result);
+  result.info = info;
   result.time = recorder.elapsed();
-  result.samples = recorder.samples();
-  result.targets = recorder.targets();
-  result.best = recorder.best();
   result.final_measures = recorder.samples().back().measures;
   if (result.contacts > 0) {
     result.memory_per_contact =
@@ -105,9 +202,9 @@ RunResult run(const RunRequest& request, const std::string& command_line,
   if (request.keep_gamma) result.gamma = download(read_view(gamma));
   if (request.bare_check && result.info.status != Status::unsupported) {
     Vector bare(problem->map(), 1);
-    IterationLimit limit(result.info.counters.outer);
+    BareRun limit(result.info.counters.outer, request.recorder.time_limit);
     result.bare_time = seconds([&] { solver->solve(bare, limit); });
-    result.bare_difference = relative_difference(gamma, bare);
+    result.bare_difference = limit.cut() ? std::nan("") : relative_difference(gamma, bare);
   }
   return result;
 }

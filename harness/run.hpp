@@ -16,6 +16,7 @@ struct RunRequest {
   int threads = 1;
   bool keep_gamma = false;  ///< store the answer in the result file
   bool bare_check = false;  ///< solve once more without looking and record the difference
+  double warm_up = 0;       ///< s; before the solve, see run()
   // Set by studies.
   std::string study;
   int repetition = 1;
@@ -26,22 +27,26 @@ struct RunResult {
   std::string instance, instance_hash;
   std::string form;
   long contacts = 0, bodies = 0;
-  std::string solver;  ///< as asked for
+  std::vector<std::pair<std::string, double>> descriptors;  ///< of the problem
+  std::string solver;                                       ///< as asked for
   std::string law;
   std::vector<OptionList::Entry> options;  ///< all of them, with the values used
   Info info;                               ///< the solver's own words
   /// The solver's status, except that a solve the recorder ended because a limit had passed is
-  /// "time_limit" or "max_iterations", and a process that did not end by itself "crashed" or
-  /// "killed".
+  /// "time_limit" or "max_iterations", and a process that did not end by itself "crashed", "killed"
+  /// or "out_of_memory".
   std::string status;
   bool stop_reached = false;
   double time = 0;                ///< s, solve
   double setup_time = 0;          ///< s, Solver::setup
   double problem_time = 0;        ///< s, putting the problem on the device (shared by all solvers)
+  double warm_up_time = 0;        ///< s
+  double startup_time = 0;        ///< s, from the start of the process to setup, less the warm-up
   double memory_per_contact = 0;  ///< bytes, peak resident memory of the process above what it had
                                   ///< before the problem was read
   double bare_time = 0;           ///< s, solve without any look; 0 = not measured
-  double bare_difference = 0;     ///< largest relative difference of gamma between the two solves
+  double bare_difference = 0;     ///< largest relative difference of gamma between the two solves;
+                                  ///< NaN: the bare one was ended by the time limit
   std::vector<Sample> samples;
   std::vector<TargetRecord> targets;
   Measures final_measures, best;
@@ -49,11 +54,23 @@ struct RunResult {
   Provenance provenance;
 };
 
+/// Who is told how a run goes. Both are called off the clock; either may be empty.
+struct RunWatch {
+  Recorder::Progressed progressed;  ///< after every look
+  /// What would be lost if the process ended now; status "running", no final measures. Called after
+  /// looks, as often as takes at most 0.05 s and a twentieth of the wall time.
+  std::function<void(const RunResult&)> checkpoint;
+};
+
 /// Reads the problem, sets the solver up, solves under the eyes of a Recorder. Kokkos must be
 /// running.
-/// @param progressed  called off the clock at every look; may be empty
+///
+/// The warm-up is the same work for every solver and bounded: two outer iterations of the solver on
+/// a scene of three contacts, which load its code and start its threads, then products with the
+/// problem's N until `warm_up` seconds are over, which wake the processor.
+///
 /// @throws InputError for bad input; numerical trouble is a status in the result
 RunResult run(const RunRequest& request, const std::string& command_line,
-              const Recorder::Progressed& progressed = {});
+              const RunWatch& watch = {});
 
 }  // namespace ccp

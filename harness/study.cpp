@@ -1,15 +1,20 @@
 #include "harness/study.hpp"
 
 #include <fmt/format.h>
+#include <glob.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <numeric>
+#include <random>
 #include <set>
 
 #include "problems/catalogue.hpp"
+#include "problems/descriptors.hpp"
 #include "problems/error.hpp"
 #include "problems/problem_file.hpp"
 #include "problems/sha256.hpp"
@@ -24,125 +29,311 @@ fs::path studies_folder() {
   return fs::path(CCP_SOURCE_DIR) / "harness" / "studies";
 }
 
-std::string place(const YAML::Node& node, const std::string& key) {
-  return fmt::format("line {}, {}", node.Mark().line + 1, key);
+/// A node of a study, with the file it is written in.
+struct Entry {
+  YAML::Node node;
+  std::string file;
+
+  std::string place(const std::string& key) const {
+    return fmt::format("line {}, column {}, {}", node.Mark().line + 1, node.Mark().column + 1, key);
+  }
+  [[noreturn]] void fail(const std::string& key, const std::string& expected) const {
+    throw InputError(file, place(key), expected, found());
+  }
+  std::string found() const {
+    if (node.IsMap()) return "a map";
+    if (node.IsSequence()) return "a list";
+    if (node.IsNull()) return "nothing";
+    return "'" + node.Scalar() + "'";
+  }
+  std::string folder() const {
+    const std::string parent = fs::path(file).parent_path().string();
+    return parent.empty() ? "." : parent;
+  }
+};
+
+using Keys = std::map<std::string, Entry>;
+
+YAML::Node load(const std::string& path) {
+  if (!fs::is_regular_file(path)) throw InputError(path, "", "a study file (YAML)", "no such file");
+  try {
+    return YAML::LoadFile(path);
+  } catch (const YAML::ParserException& error) {
+    std::ifstream stream(path);
+    std::string line;
+    for (int i = 0; i <= error.mark.line; ++i) std::getline(stream, line);
+    const bool range = line.find(": >") != std::string::npos;
+    throw InputError(path,
+                     fmt::format("line {}, column {}", error.mark.line + 1, error.mark.column + 1),
+                     "YAML", error.msg + (range ? "; quote what begins with >: '>100'" : ""));
+  } catch (const YAML::BadFile&) {
+    throw InputError(path, "", "a readable study file", "one that cannot be opened");
+  }
 }
 
-std::string type_of(const YAML::Node& node) {
-  if (node.IsMap()) return "a map";
-  if (node.IsSequence()) return "a list";
-  if (node.IsNull()) return "nothing";
-  return "'" + node.Scalar() + "'";
+/// The scalars of a list, or the one scalar.
+std::vector<Entry> items(const Entry& entry, const std::string& key) {
+  std::vector<Entry> list;
+  if (entry.node.IsScalar()) {
+    list.push_back(entry);
+  } else if (entry.node.IsSequence()) {
+    for (const auto& item : entry.node) list.push_back({item, entry.file});
+  }
+  if (list.empty()) entry.fail(key, "at least one entry");
+  return list;
 }
 
+const std::vector<std::string>& known_keys() {
+  static const std::vector<std::string> keys = {
+      "name",        "description", "include", "problems",   "select",
+      "solvers",     "stop",        "targets", "time_limit", "memory_limit",
+      "repetitions", "threads",     "seed",    "warm_up",    "bare"};
+  return keys;
+}
+
+/// The keys of a file and of those it includes. What a file says itself replaces what it includes,
+/// and later includes replace earlier ones.
+/// @param chain  the files that led here
+Keys read_keys(const std::string& path, std::vector<std::string> chain) {
+  const Entry root{load(path), path};
+  if (!root.node.IsMap()) throw InputError(path, "", "a map of keys", root.found());
+  chain.push_back(fs::weakly_canonical(path).string());
+
+  Keys own;
+  for (const auto& item : root.node) {
+    const Entry key{item.first, path};
+    const std::string name = item.first.IsScalar() ? item.first.Scalar() : "";
+    if (std::find(known_keys().begin(), known_keys().end(), name) == known_keys().end()) {
+      throw InputError(path + ": " + key.place("key") + ": unknown key '" + name + "'" +
+                       did_you_mean(name, known_keys()));
+    }
+    if (!own.emplace(name, Entry{item.second, path}).second) {
+      throw InputError(path, key.place(name), "each key once", "it again");
+    }
+  }
+  Keys all;
+  if (const auto include = own.find("include"); include != own.end()) {
+    for (const Entry& item : items(include->second, "include")) {
+      if (!item.node.IsScalar()) item.fail("include", "a study file");
+      const std::string where = path + ": " + item.place("include");
+      const fs::path beside = fs::path(item.folder()) / item.node.Scalar();
+      std::string included = beside.string();
+      try {
+        if (!fs::is_regular_file(beside)) included = resolve_study(item.node.Scalar());
+      } catch (const InputError& error) {
+        throw InputError(where + ": " + error.what());
+      }
+      const std::string target = fs::weakly_canonical(included).string();
+      if (std::find(chain.begin(), chain.end(), target) != chain.end()) {
+        std::string cycle;
+        for (const std::string& file : chain) cycle += fs::path(file).filename().string() + " > ";
+        throw InputError(where, "", "files that do not include each other",
+                         cycle + fs::path(target).filename().string());
+      }
+      for (auto& [name, entry] : read_keys(included, chain)) all.insert_or_assign(name, entry);
+    }
+  }
+  for (auto& [name, entry] : own) all.insert_or_assign(name, entry);
+  all.erase("include");
+  return all;
+}
+
+/// Typed access to the keys of a study.
 class Reader {
  public:
-  Reader(std::string file, YAML::Node root) : file_(std::move(file)), root_(std::move(root)) {
-    if (!root_.IsMap()) throw InputError(file_, "", "a map of keys", type_of(root_));
-  }
+  Reader(std::string file, Keys keys) : file_(std::move(file)), keys_(std::move(keys)) {}
 
-  void only(const std::vector<std::string>& known) const {
-    std::set<std::string> seen;
-    for (const auto& item : root_) {
-      const std::string key = item.first.Scalar();
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
-        throw InputError(file_ + ": " + place(item.first, "key") + ": unknown key '" + key + "'" +
-                         did_you_mean(key, known));
-      }
-      if (!seen.insert(key).second) {
-        throw InputError(file_, place(item.first, key), "each key once", "it again");
-      }
-    }
+  const Entry* find(const std::string& key) const {
+    const auto found = keys_.find(key);
+    return found == keys_.end() ? nullptr : &found->second;
+  }
+  const Entry& require(const std::string& key, const std::string& expected) const {
+    const Entry* entry = find(key);
+    if (!entry) throw InputError(file_, "key " + key, expected, "no such key");
+    return *entry;
   }
 
   std::string text(const std::string& key, bool required) const {
-    const YAML::Node node = root_[key];
-    if (!node) {
-      if (required) throw InputError(file_, "key " + key, "a value", "no such key");
-      return "";
-    }
-    if (!node.IsScalar() || node.Scalar().empty()) fail(node, key, "a text");
-    return node.Scalar();
+    const Entry* entry = required ? &require(key, "a value") : find(key);
+    if (!entry) return "";
+    if (!entry->node.IsScalar() || entry->node.Scalar().empty()) entry->fail(key, "a text");
+    return entry->node.Scalar();
   }
 
-  double number(const std::string& key, double standard) const {
-    const YAML::Node node = root_[key];
-    if (!node) return standard;
+  /// A number > 0, or >= 0.
+  double number(const std::string& key, double standard, bool zero) const {
+    const Entry* entry = find(key);
+    if (!entry) return standard;
     double value = 0;
-    if (!node.IsScalar() || !parse_number(node.Scalar(), value) || !(value > 0) ||
-        !std::isfinite(value)) {
-      fail(node, key, "a number > 0");
+    if (!entry->node.IsScalar() || !parse_number(entry->node.Scalar(), value) ||
+        !(value > 0 || (zero && value == 0)) || !std::isfinite(value)) {
+      entry->fail(key, zero ? "a number >= 0" : "a number > 0");
     }
     return value;
   }
 
   std::vector<int> integers(const std::string& key, std::vector<int> standard) const {
-    const YAML::Node node = root_[key];
-    if (!node) return standard;
+    const Entry* entry = find(key);
+    if (!entry) return standard;
     std::vector<int> values;
-    for (const YAML::Node& item : items(node, key)) {
+    for (const Entry& item : items(*entry, key)) {
       values.push_back(integer_of(item, key));
       if (std::count(values.begin(), values.end(), values.back()) > 1) {
-        fail(item, key, "each entry once");
+        item.fail(key, "each entry once");
       }
     }
     return values;
   }
 
   int integer(const std::string& key, int standard) const {
-    const YAML::Node node = root_[key];
-    return node ? integer_of(node, key) : standard;
+    const Entry* entry = find(key);
+    return entry ? integer_of(*entry, key) : standard;
   }
 
-  /// The scalars of a list (or the one scalar), with their lines, never empty and without repeats.
-  std::vector<std::pair<std::string, std::string>> texts(const std::string& key,
-                                                         bool required) const {
-    std::vector<std::pair<std::string, std::string>> result;
-    const YAML::Node node = root_[key];
-    if (!node) {
-      if (required) throw InputError(file_, "key " + key, "a list", "no such key");
-      return result;
-    }
-    std::set<std::string> seen;
-    for (const YAML::Node& item : items(node, key)) {
-      if (!item.IsScalar()) fail(item, key, "a text");
-      if (!seen.insert(item.Scalar()).second) {
-        fail(item, key, "each entry once");
-      }
-      result.emplace_back(item.Scalar(), file_ + ": " + place(item, key));
-    }
-    return result;
+  bool flag(const std::string& key, bool standard) const {
+    const Entry* entry = find(key);
+    if (!entry) return standard;
+    const std::string text = entry->node.IsScalar() ? entry->node.Scalar() : "";
+    if (text != "true" && text != "false") entry->fail(key, "true or false");
+    return text == "true";
   }
 
  private:
-  [[noreturn]] void fail(const YAML::Node& node, const std::string& key,
-                         const std::string& expected) const {
-    throw InputError(file_, place(node, key), expected, type_of(node));
-  }
-
-  std::vector<YAML::Node> items(const YAML::Node& node, const std::string& key) const {
-    std::vector<YAML::Node> list;
-    if (node.IsScalar()) {
-      list.push_back(node);
-    } else if (node.IsSequence()) {
-      for (const auto& item : node) list.push_back(item);
-    }
-    if (list.empty()) fail(node, key, "at least one entry");
-    return list;
-  }
-
-  int integer_of(const YAML::Node& node, const std::string& key) const {
+  static int integer_of(const Entry& entry, const std::string& key) {
     double value = 0;
-    if (!node.IsScalar() || !parse_number(node.Scalar(), value) || !(value >= 1) ||
+    if (!entry.node.IsScalar() || !parse_number(entry.node.Scalar(), value) || !(value >= 1) ||
         value != std::floor(value) || value > 1e6) {
-      fail(node, key, "a whole number >= 1");
+      entry.fail(key, "a whole number >= 1");
     }
     return static_cast<int>(value);
   }
 
   std::string file_;
-  YAML::Node root_;
+  Keys keys_;
 };
+
+/// What a problem entry names: a catalogue problem, a file, or the files that a pattern matches.
+std::vector<std::string> problem_files_of(const Entry& item) {
+  const std::string& name = item.node.Scalar();
+  if (name.find_first_of("*?[") == std::string::npos) return {resolve_problem(name, item.folder())};
+  const std::string pattern =
+      fs::path(name).is_absolute() ? name : (fs::path(item.folder()) / name).string();
+  std::vector<std::string> files;
+  glob_t matches{};
+  if (glob(pattern.c_str(), 0, nullptr, &matches) == 0) {
+    files.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  }
+  globfree(&matches);
+  if (files.empty()) throw InputError(name, "", "at least one file of that pattern", "none");
+  return files;
+}
+
+std::vector<std::string> read_problems(const Reader& reader) {
+  std::vector<std::string> result;
+  if (!reader.find("problems") && reader.find("select")) {  // out of all there are
+    for (const CatalogueEntry& problem : catalogue()) result.push_back(problem.file);
+    return result;
+  }
+  std::set<std::string> names, paths;
+  for (const Entry& item : items(reader.require("problems", "a list"), "problems")) {
+    if (!item.node.IsScalar()) item.fail("problems", "a text");
+    if (!names.insert(item.node.Scalar()).second) item.fail("problems", "each entry once");
+    const std::string where = item.file + ": " + item.place("problems");
+    std::vector<std::string> files;
+    try {
+      files = problem_files_of(item);
+    } catch (const InputError& error) {
+      throw InputError(where + ": " + error.what());
+    }
+    for (const std::string& file : files) {
+      if (!paths.insert(fs::weakly_canonical(file).string()).second) {
+        throw InputError(where, "", "each problem once", item.node.Scalar() + " again");
+      }
+      result.push_back(file);
+    }
+  }
+  return result;
+}
+
+/// The solvers of an entry: `id[option=value,...]`, or a map {id: {option: value or values, ...}}
+/// that stands for all combinations.
+std::vector<SolverSpec> solvers_of(const Entry& item) {
+  if (item.node.IsScalar()) return {SolverSpec::parse(item.node.Scalar())};
+  if (!item.node.IsMap() || item.node.size() != 1) {
+    item.fail("solvers", "a text, or a map of one solver and its options");
+  }
+  const auto pair = *item.node.begin();
+  std::vector<SolverSpec> specs(1);
+  specs[0].id = pair.first.Scalar();
+  const Entry options{pair.second, item.file};
+  if (!options.node.IsMap()) options.fail(specs[0].id, "a map of options");
+  for (const auto& option : options.node) {
+    const std::string& name = option.first.Scalar();
+    const std::vector<Entry> values = items({option.second, item.file}, name);
+    std::set<std::string> seen;
+    for (const Entry& value : values) {
+      if (!value.node.IsScalar()) value.fail(name, "a value");
+      if (!seen.insert(value.node.Scalar()).second) value.fail(name, "each value once");
+    }
+    std::vector<SolverSpec> extended;
+    for (const SolverSpec& spec : specs) {
+      for (const Entry& value : values) {
+        extended.push_back(spec);
+        extended.back().options.emplace_back(name, value.node.Scalar());
+      }
+    }
+    specs = std::move(extended);
+  }
+  return specs;
+}
+
+std::vector<SolverSpec> read_solvers(const Reader& reader) {
+  std::vector<SolverSpec> result;
+  std::set<std::string> seen;
+  for (const Entry& item : items(reader.require("solvers", "a list"), "solvers")) {
+    const std::string where = item.file + ": " + item.place("solvers");
+    std::vector<SolverSpec> specs;
+    try {
+      specs = solvers_of(item);
+      for (const SolverSpec& spec : specs) make_solver(spec);
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      throw InputError(message.rfind(item.file + ": ", 0) == 0 ? message : where + ": " + message);
+    }
+    for (const SolverSpec& spec : specs) {
+      if (!seen.insert(spec.text()).second) {
+        throw InputError(item.file, item.place("solvers"), "each entry once",
+                         "'" + spec.text() + "'");
+      }
+      result.push_back(spec);
+    }
+  }
+  return result;
+}
+
+void read_selection(const Reader& reader, Study& study) {
+  const Entry* entry = reader.find("select");
+  if (!entry) return;
+  study.select_place = entry->file + ": " + entry->place("select");
+  if (!entry->node.IsMap() || entry->node.size() == 0) {
+    entry->fail("select", "a map of descriptors and ranges");
+  }
+  const std::vector<std::string> known = descriptor_names();
+  for (const auto& item : entry->node) {
+    const Entry key{item.first, entry->file}, value{item.second, entry->file};
+    Selection condition;
+    condition.descriptor = item.first.Scalar();
+    if (std::find(known.begin(), known.end(), condition.descriptor) == known.end()) {
+      throw InputError(entry->file + ": " + key.place("select") + ": unknown descriptor '" +
+                       condition.descriptor + "'" + did_you_mean(condition.descriptor, known) +
+                       fmt::format(" (there are {})", fmt::join(known, ", ")));
+    }
+    if (!value.node.IsScalar() || !parse_range(value.node.Scalar(), condition)) {
+      value.fail(condition.descriptor, "a range: 5, 1e4..1e5, 100.., '>100' or '<=0.5'");
+    }
+    study.select.push_back(condition);
+  }
+}
 
 /// Letters that are safe in file names everywhere.
 std::string safe(const std::string& text) {
@@ -170,7 +361,7 @@ std::string digest(const std::string& text) {
 }  // namespace
 
 std::string resolve_study(const std::string& name_or_path) {
-  if (fs::exists(name_or_path)) return name_or_path;
+  if (fs::is_regular_file(name_or_path)) return name_or_path;
   const fs::path named = studies_folder() / (name_or_path + ".yaml");
   if (fs::exists(named)) return named.string();
   throw InputError(name_or_path, "", "a study file or a name of `ccpbench list studies`",
@@ -189,56 +380,64 @@ std::vector<std::pair<std::string, std::string>> study_entries() {
   return entries;
 }
 
-Study read_study(const std::string& path) {
-  if (!fs::is_regular_file(path)) throw InputError(path, "", "a study file (YAML)", "no such file");
-  YAML::Node root;
-  try {
-    root = YAML::LoadFile(path);
-  } catch (const YAML::ParserException& error) {
-    throw InputError(path,
-                     fmt::format("line {}, column {}", error.mark.line + 1, error.mark.column + 1),
-                     "YAML", error.msg);
-  } catch (const YAML::BadFile&) {
-    throw InputError(path, "", "a readable study file", "one that cannot be opened");
+bool parse_range(const std::string& text, Selection& range) {
+  const auto number = [](const std::string& word, double& value) {
+    return parse_number(word, value) && std::isfinite(value);
+  };
+  const std::size_t dots = text.find("..");
+  if (dots != std::string::npos) {
+    const std::string low = text.substr(0, dots), high = text.substr(dots + 2);
+    if (low.empty() && high.empty()) return false;
+    if (!low.empty() && !number(low, range.low)) return false;
+    if (!high.empty() && !number(high, range.high)) return false;
+    return range.low <= range.high;
   }
-  const Reader reader(path, root);
-  reader.only({"name", "description", "problems", "solvers", "stop", "targets", "time_limit",
-               "repetitions", "threads"});
+  if (text.empty()) return false;
+  const bool equal = text.size() > 1 && text[1] == '=';
+  const std::string rest = text.substr(equal ? 2 : 1);
+  if (text[0] == '>') {
+    range.above = !equal;
+    return number(rest, range.low);
+  }
+  if (text[0] == '<') {
+    range.below = !equal;
+    return number(rest, range.high);
+  }
+  if (!number(text, range.low)) return false;
+  range.high = range.low;
+  return true;
+}
+
+Study read_study(const std::string& path) {
+  const Reader reader(path, read_keys(path, {}));
   Study study;
   study.name = reader.text("name", true);
   if (study.name != safe(study.name)) {
     throw InputError(path, "key name", "letters, digits, '-', '_' and '.'", "'" + study.name + "'");
   }
   study.description = reader.text("description", false);
-  const std::string folder = fs::path(path).parent_path().string();
-  std::set<std::string> files;
-  for (const auto& [name, where] : reader.texts("problems", true)) {
-    try {
-      study.problem_files.push_back(resolve_problem(name, folder.empty() ? "." : folder));
-    } catch (const InputError& error) {
-      throw InputError(where + ": " + error.what());
-    }
-    if (!files.insert(fs::weakly_canonical(study.problem_files.back()).string()).second) {
-      throw InputError(where, "", "each problem once", name + " again");
-    }
+  study.problem_files = read_problems(reader);
+  read_selection(reader, study);
+  study.solvers = read_solvers(reader);
+  if (const Entry* stop = reader.find("stop")) {
+    study.stop = parse_target(reader.text("stop", false), stop->file + ": " + stop->place("stop"));
   }
-  for (const auto& [text, where] : reader.texts("solvers", true)) {
-    try {
-      study.solvers.push_back(SolverSpec::parse(text));
-      make_solver(study.solvers.back());
-    } catch (const InputError& error) {
-      throw InputError(where + ": " + error.what());
+  if (const Entry* targets = reader.find("targets")) {
+    std::set<std::string> seen;
+    for (const Entry& item : items(*targets, "targets")) {
+      if (!item.node.IsScalar()) item.fail("targets", "a text");
+      study.targets.push_back(
+          parse_target(item.node.Scalar(), item.file + ": " + item.place("targets")));
+      if (!seen.insert(study.targets.back().text()).second) item.fail("targets", "each entry once");
     }
   }
-  if (const std::string stop = reader.text("stop", false); !stop.empty()) {
-    study.stop = parse_target(stop, path + ": key stop");
-  }
-  for (const auto& [text, where] : reader.texts("targets", false)) {
-    study.targets.push_back(parse_target(text, where));
-  }
-  study.time_limit = reader.number("time_limit", study.time_limit);
+  study.time_limit = reader.number("time_limit", study.time_limit, false);
+  study.memory_limit = reader.number("memory_limit", study.memory_limit, false);
   study.repetitions = reader.integer("repetitions", 1);
   study.threads = reader.integers("threads", {1});
+  study.seed = reader.integer("seed", study.seed);
+  study.warm_up = reader.number("warm_up", study.warm_up, true);
+  study.bare = reader.flag("bare", study.bare);
   if (backend_name() == "Serial") {
     for (const int threads : study.threads) {
       if (threads != 1) {
@@ -250,47 +449,127 @@ Study read_study(const std::string& path) {
   return study;
 }
 
-std::vector<PlannedRun> plan(const Study& study) {
-  std::vector<PlannedRun> runs;
-  const std::string build = build_identity(), machine = machine_identity();
+std::string digest_of(const KeyParts& parts) {
+  std::string text;
+  for (const auto& [name, value] : parts) {  // with sizes, because values may hold anything
+    text += fmt::format("{} {} {}\n", name, value.size(), value);
+  }
+  return digest(text);
+}
+
+namespace {
+
+/// The numbers 0 to count - 1 in an order that depends on the seed alone, on every machine.
+std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937_64 random(seed);
+  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+  return order;
+}
+
+bool selected(const Study& study, const InstanceSummary& instance) {
+  const auto meets = [&](const Selection& condition) {
+    return std::any_of(
+        instance.descriptors.begin(), instance.descriptors.end(), [&](const auto& descriptor) {
+          return descriptor.first == condition.descriptor && condition.admits(descriptor.second);
+        });
+  };
+  return std::all_of(study.select.begin(), study.select.end(), meets);
+}
+
+struct Instance {
+  std::string file;
+  std::shared_ptr<const InstanceSummary> summary;
+};
+
+std::vector<Instance> instances_of(const Study& study) {
+  std::vector<Instance> instances;
   std::map<std::string, std::string> seen;  // name and content, and the file they came from
   for (const std::string& file : study.problem_files) {
     const ContactProblem problem = read_problem(file);
-    const std::string hash = problem.content_hash();
-    const auto [first, is_new] = seen.emplace(problem.name + hash, file);
+    auto instance = std::make_shared<InstanceSummary>();
+    instance->name = problem.name;
+    instance->hash = problem.content_hash();
+    instance->form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
+    instance->contacts = static_cast<long>(problem.contacts());
+    instance->bodies = static_cast<long>(problem.bodies());
+    instance->descriptors = descriptors(problem);
+    const auto [first, is_new] = seen.emplace(problem.name + instance->hash, file);
     if (!is_new) {
       throw InputError(file, "", "a problem that the study does not have yet",
                        "the same name and content as " + first->second);
     }
+    if (selected(study, *instance)) instances.push_back({file, std::move(instance)});
+  }
+  if (instances.empty()) {
+    throw InputError(study.select_place, "", "at least one problem that meets all conditions",
+                     fmt::format("none of {}", study.problem_files.size()));
+  }
+  return instances;
+}
+
+/// Everything that changes a result or its timing, but for build and machine.
+KeyParts parts_of(const Study& study, const RunRequest& request, const std::string& hash,
+                  int jobs) {
+  std::string options, targets;
+  for (const auto& option : make_solver(request.solver)->options().entries()) {
+    options += (options.empty() ? "" : ", ") + option.name + "=" + option.value;
+  }
+  for (const Target& target : study.targets) {
+    targets += (targets.empty() ? "" : ", ") + target.text();
+  }
+  return {{"instance", hash},
+          {"solver", request.solver.id},
+          {"options", options},
+          {"threads", fmt::format("{}", request.threads)},
+          {"ranks", "1"},
+          {"jobs", fmt::format("{}", jobs)},
+          {"time_limit", number_text(study.time_limit)},
+          {"memory_limit", number_text(study.memory_limit)},
+          {"stop", study.stop.text()},
+          {"targets", targets},
+          {"warm_up", number_text(study.warm_up)},
+          {"bare", study.bare ? "true" : "false"},
+          {"referee", fmt::format("{}", referee_version)},
+          {"repetition", fmt::format("{}", request.repetition)}};
+}
+
+}  // namespace
+
+std::vector<PlannedRun> plan(const Study& study, int jobs) {
+  std::vector<PlannedRun> runs;
+  const KeyParts build = build_identity(), machine = machine_identity();
+  std::uint64_t block = 0;  // of runs among which the order is random
+  for (const Instance& instance : instances_of(study)) {
     for (const int threads : study.threads) {
       for (int repetition = 1; repetition <= study.repetitions; ++repetition) {
-        for (const SolverSpec& spec : study.solvers) {
+        const std::uint64_t seed = 1000003 * static_cast<std::uint64_t>(study.seed) + block++;
+        for (const std::size_t turn : shuffled(study.solvers.size(), seed)) {
           PlannedRun planned;
+          planned.instance = instance.summary;
           RunRequest& request = planned.request;
-          request.problem_file = file;
-          request.solver = spec;
+          request.problem_file = instance.file;
+          request.solver = study.solvers[turn];
           request.recorder.stop = study.stop;
           request.recorder.targets = study.targets;
           request.recorder.time_limit = study.time_limit;
           request.threads = threads;
+          request.warm_up = study.warm_up;
+          request.bare_check = study.bare;
           request.study = study.name;
           request.repetition = repetition;
 
-          std::string options;
-          for (const auto& option : make_solver(spec)->options().entries()) {
-            options += option.name + "=" + option.value + ";";
-          }
-          std::string targets = study.stop.text();
-          for (const Target& target : study.targets) targets += ";" + target.text();
-          planned.key = digest(
-              fmt::format("{}|{}|{}|{}|{}|threads {} ranks 1|limit {}|{}|referee {}|repetition {}",
-                          hash, spec.id, options, build, machine, threads, study.time_limit,
-                          targets, referee_version, repetition));
+          const std::string& hash = instance.summary->hash;
+          planned.key_parts = parts_of(study, request, hash, jobs);
+          planned.key_parts.insert(planned.key_parts.end(), build.begin(), build.end());
+          planned.key_parts.insert(planned.key_parts.end(), machine.begin(), machine.end());
+          planned.key = digest_of(planned.key_parts);
           // Readable, and unique by the digest of what the readable part may have lost.
-          const std::string solver = safe(spec.text()).substr(0, 80);
-          planned.file_name =
-              fmt::format("{}__{}__t{}__r{}__{}.h5", safe(problem.name), solver, threads,
-                          repetition, digest(hash + spec.text()).substr(0, 6));
+          const std::string text = request.solver.text();
+          planned.file_name = fmt::format("{}__{}__t{}__r{}__{}.h5", safe(instance.summary->name),
+                                          safe(text).substr(0, 80), threads, repetition,
+                                          digest(hash + text).substr(0, 6));
           runs.push_back(std::move(planned));
         }
       }

@@ -1,29 +1,53 @@
 #pragma once
 
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "harness/measures.hpp"
+#include "harness/provenance.hpp"
 #include "harness/run.hpp"
 
 namespace ccp {
 
-/// A study file: which problems, which solvers, how long. See docs/studies.md.
+/// One condition of a study's `select`: a descriptor (problems/descriptors.hpp) in a range.
+struct Selection {
+  std::string descriptor;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool above = false, below = false;  ///< strictly
+  bool admits(double value) const {
+    return (above ? value > low : value >= low) && (below ? value < high : value <= high);
+  }
+};
+
+/// A range as studies write it: 5, 1e4..1e5, 100.., ..0.5, >100, >=100, <0.5, <=0.5.
+/// @return false if `text` is none
+bool parse_range(const std::string& text, Selection& range);
+
+/// A study file with all it includes: which problems, which solvers, how long. See docs/studies.md.
 struct Study {
   std::string name;
   std::string description;
   std::vector<std::string> problem_files;  ///< resolved paths
-  std::vector<SolverSpec> solvers;
+  std::vector<Selection> select;           ///< only problems that meet all of these
+  std::string select_place;                ///< file, line and column of `select`, for messages
+  std::vector<SolverSpec> solvers;         ///< grids expanded
   Target stop;
   std::vector<Target> targets;
-  double time_limit = 60;  ///< s a run
+  double time_limit = 60;   ///< s a run
+  double memory_limit = 0;  ///< GB a run; 0: what the machine has
   int repetitions = 1;
   std::vector<int> threads{1};
+  int seed = 1;          ///< of the order in which solvers take turns
+  double warm_up = 0.1;  ///< s a run, see run()
+  bool bare = false;     ///< solve once more unobserved in every run
 };
 
-/// Reads and checks a study. @throws InputError naming file, line and key: unknown keys, wrong
-/// types, values out of range, unknown solvers, options, measures or problems, empty or repeated
-/// selections
+/// Reads and checks a study. @throws InputError naming file, line, column and key: unknown keys,
+/// wrong types, values out of range, unknown solvers, options, measures, descriptors or problems,
+/// empty or repeated selections, files that include each other
 Study read_study(const std::string& path);
 
 /// A catalogue name (harness/studies/NAME.yaml) or a path. @throws InputError
@@ -32,16 +56,30 @@ std::string resolve_study(const std::string& name_or_path);
 /// Name and description of the studies that come with the project.
 std::vector<std::pair<std::string, std::string>> study_entries();
 
+/// What a plan knows of a problem, so that it need not be read again.
+struct InstanceSummary {
+  std::string name, hash, form;
+  long contacts = 0, bodies = 0;
+  std::vector<std::pair<std::string, double>> descriptors;
+};
+
 /// One run of a study, with the file its result goes to and the key that decides on resuming.
 struct PlannedRun {
   RunRequest request;
+  std::shared_ptr<const InstanceSummary> instance;
   std::string file_name;  ///< within the result folder
-  std::string key;
+  KeyParts key_parts;     ///< everything that changes a result or its timing (design Sect. 6)
+  std::string key;        ///< digest_of(key_parts)
 };
 
-/// All runs, in the order in which they are made: repetitions interleaved across solvers.
-/// The key covers instance, solver with every option, build, machine, threads, limits, targets and
-/// referee version (design Sect. 6). @throws InputError if a problem cannot be read
-std::vector<PlannedRun> plan(const Study& study);
+/// SHA-256 (hex) of the parts' names and values.
+std::string digest_of(const KeyParts& parts);
+
+/// All runs, in the order in which they are made: problem by problem, threads by threads,
+/// repetition by repetition; within a repetition the solvers take turns in a random order that the
+/// seed fixes.
+/// @param jobs  how many runs are made at a time: they share the memory bus, so it is part of keys
+/// @throws InputError if a problem cannot be read, or none meets the selection
+std::vector<PlannedRun> plan(const Study& study, int jobs = 1);
 
 }  // namespace ccp

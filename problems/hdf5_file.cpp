@@ -163,6 +163,17 @@ Hdf5File Hdf5File::create(const std::string& path, bool overwrite) {
   return Hdf5File(id, path);
 }
 
+Hdf5File Hdf5File::edit(const std::string& path, const std::string& target) {
+  open(path);  // for its complaints
+  check_output_path(target, true);
+  constexpr std::size_t increment = 1 << 20;
+  const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(access, increment, false);
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
+  if (id < 0) throw InputError(path, "", "memory for the file", "HDF5 could not open it");
+  return Hdf5File(id, target);
+}
+
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept
     : id_(std::exchange(other.id_, -1)), path_(std::move(other.path_)) {}
 
@@ -170,7 +181,7 @@ Hdf5File::~Hdf5File() {
   if (id_ >= 0) H5Fclose(id_);
 }
 
-void Hdf5File::commit() {
+void Hdf5File::commit(bool durable) {
   H5Fflush(id_, H5F_SCOPE_LOCAL);
   const ssize_t size = H5Fget_file_image(id_, nullptr, 0);
   std::vector<char> image(size > 0 ? static_cast<std::size_t>(size) : 0);
@@ -189,7 +200,7 @@ void Hdf5File::commit() {
   if (stream) {
     step(std::fwrite(image.data(), 1, image.size(), stream) == image.size());
     step(std::fflush(stream) == 0);
-    step(fsync(fileno(stream)) == 0);
+    if (durable) step(fsync(fileno(stream)) == 0);
     step(std::fclose(stream) == 0);
   }
   if (good) step(std::rename(temporary.c_str(), path_.c_str()) == 0);
@@ -361,6 +372,9 @@ namespace {
 template <class Write>
 bool put_attribute(hid_t file, const std::string& object, const std::string& name, hid_t type,
                    hid_t space, const Write& write) {
+  if (H5Aexists_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT) > 0) {
+    H5Adelete_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT);
+  }
   const Id attribute(H5Acreate_by_name(file, object.c_str(), name.c_str(), type, space, H5P_DEFAULT,
                                        H5P_DEFAULT, H5P_DEFAULT),
                      H5Aclose);

@@ -20,6 +20,9 @@ class Hdf5File {
   static Hdf5File open(const std::string& path);
   /// @param overwrite  false: an existing file is an InputError
   static Hdf5File create(const std::string& path, bool overwrite);
+  /// The file at `path`, to be changed and then committed as `target`, which may exist; the file at
+  /// `path` stays as it is.
+  static Hdf5File edit(const std::string& path, const std::string& target);
   ~Hdf5File();
   Hdf5File(Hdf5File&& other) noexcept;
   Hdf5File(const Hdf5File&) = delete;
@@ -50,6 +53,7 @@ class Hdf5File {
                                               const std::string& name) const;
   std::optional<std::vector<double>> number_attribute(const std::string& object,
                                                       const std::string& name) const;
+  /// An attribute of that name that is there already is replaced.
   void set_attribute(const std::string& object, const std::string& name, const std::string& text);
   void set_attribute(const std::string& object, const std::string& name, const char* text) {
     set_attribute(object, name, std::string(text));
@@ -62,7 +66,8 @@ class Hdf5File {
   void make_group(const std::string& group);
 
   /// Writes the finished file and closes it.
-  void commit();
+  /// @param durable  wait until it is on the disk; without, only a crash of the machine can lose it
+  void commit(bool durable = true);
 
  private:
   Hdf5File(std::int64_t id, std::string path) : id_(id), path_(std::move(path)) {}

@@ -33,8 +33,13 @@ void add_info(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_solve(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
+void add_report(CLI::App& app, Context& context);
+void add_compare(CLI::App& app, Context& context);
 
 /// --heavy-fraction and --mass-ratio, for commands that make problems of spheres.
 void add_heavy_options(CLI::App& command, HeavySpheres& heavy);
+
+/// The whole program. @return the exit code
+int run_program(int argc, char** argv);
 
 }  // namespace ccp::app

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "harness/app/app.hpp"
@@ -14,7 +16,7 @@ namespace {
 std::string check_file(const std::string& path) {
   const auto format = Hdf5File::open(path).string_attribute("/", "format");
   if (format && *format == "ccpbench-result") {
-    const ResultSummary summary = read_result(path);
+    const ResultSummary summary = check_result(path);
     return fmt::format("result, {} on {}: {}", summary.solver, summary.instance, summary.status);
   }
   if (format && *format == "ccpbench-problem") {
@@ -26,14 +28,35 @@ std::string check_file(const std::string& path) {
                    format ? "'" + *format + "'" : "nothing");
 }
 
+/// The HDF5 files of a folder, sorted. @throws InputError if there is none
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".h5") paths.push_back(entry.path().string());
+  }
+  if (paths.empty()) throw InputError(folder, "", "files *.h5 in the folder", "none");
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 }  // namespace
 
 void add_check(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("check", "Validate problem and result files");
   auto files = std::make_shared<std::vector<std::string>>();
-  command->add_option("files", *files, "Files to look at")->required();
+  command->add_option("files", *files, "Files, or folders of files *.h5")->required();
   command->callback([files, &context] {
+    std::vector<std::string> paths;
     for (const std::string& path : *files) {
+      std::error_code error;
+      if (std::filesystem::is_directory(path, error)) {
+        const auto found = files_in(path);
+        paths.insert(paths.end(), found.begin(), found.end());
+      } else {
+        paths.push_back(path);
+      }
+    }
+    for (const std::string& path : paths) {
       try {
         fmt::print("{}: good ({})\n", path, check_file(path));
       } catch (const InputError& fault) {

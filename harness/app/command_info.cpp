@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
 #include "problems/catalogue.hpp"
+#include "problems/descriptors.hpp"
 #include "problems/problem_file.hpp"
 #include "solvers/core/problem.hpp"
 
@@ -39,22 +39,6 @@ double largest_eigenvalue(const Problem& problem, int products) {
   return norm;
 }
 
-struct Count {
-  double mean = 0;
-  long most = 0;
-};
-
-Count contacts_per_body(const ContactProblem& problem) {
-  std::vector<long> count(problem.bodies(), 0);
-  long total = 0;
-  for (const std::int32_t body : problem.contact_bodies) {
-    if (body >= 0) ++count[body], ++total;
-  }
-  if (count.empty()) return {};
-  return {static_cast<double>(total) / static_cast<double>(count.size()),
-          *std::max_element(count.begin(), count.end())};
-}
-
 }  // namespace
 
 void add_info(CLI::App& app, Context&) {
@@ -71,7 +55,6 @@ void add_info(CLI::App& app, Context&) {
     const std::string path = resolve_problem(arguments->problem);
     const ContactProblem host = read_problem(path);
     const bool bodies = host.form == ContactProblem::Form::bodies;
-    const std::size_t n = host.contacts();
     double scale = 0, largest = 0;
     {
       const KokkosSession kokkos(1);
@@ -79,42 +62,28 @@ void add_info(CLI::App& app, Context&) {
       scale = problem.delassus_scale();
       largest = largest_eigenvalue(problem, products);
     }
-    const auto [mu_min, mu_max] = std::minmax_element(host.mu.begin(), host.mu.end());
-    double light = 0, heavy = 0;  // inverse masses of the lightest and the heaviest movable body
-    for (const double w : host.inverse_mass) {
-      if (w <= 0) continue;
-      light = std::max(light, w);
-      heavy = heavy == 0 ? w : std::min(heavy, w);
-    }
-    const double mass_ratio = heavy > 0 ? light / heavy : 0;
-    long ground = 0;
-    for (std::size_t c = 0; c < host.contact_bodies.size() / 2; ++c) {
-      if (host.contact_bodies[2 * c] < 0 || host.contact_bodies[2 * c + 1] < 0) ++ground;
-    }
-    double r_square = 0;
-    for (const double value : host.r) r_square += value * value;
-    const double q = n > 0 ? std::sqrt(r_square / (3.0 * static_cast<double>(n))) : 0;
-    const Count per_body = contacts_per_body(host);
-    const std::size_t freedom = host.bodies() * (host.rotates() ? 6 : 3);
+    std::map<std::string, double> described;
+    for (const auto& [name, value] : descriptors(host)) described[name] = value;
+    const auto count = [&](const char* name) { return static_cast<long>(described.at(name)); };
 
     nlohmann::ordered_json out;
     out["name"] = host.name;
     out["file"] = path;
     out["form"] = bodies ? "bodies" : "assembled";
-    out["bodies"] = host.bodies();
-    out["contacts"] = n;
-    out["ground_contacts"] = ground;
-    out["unknowns"] = 3 * n;
-    out["degrees_of_freedom"] = freedom;
-    out["rank_at_most"] = bodies ? std::min(3 * n, freedom) : 3 * n;
-    out["mu_min"] = n ? *mu_min : 0;
-    out["mu_max"] = n ? *mu_max : 0;
-    out["mass_ratio"] = mass_ratio;
-    out["contacts_per_body_mean"] = per_body.mean;
-    out["contacts_per_body_most"] = per_body.most;
+    out["bodies"] = count("bodies");
+    out["contacts"] = count("contacts");
+    out["ground_contacts"] = count("ground_contacts");
+    out["unknowns"] = count("unknowns");
+    out["degrees_of_freedom"] = count("degrees_of_freedom");
+    out["rank_at_most"] = count("rank_at_most");
+    out["mu_min"] = described.at("mu_min");
+    out["mu_max"] = described.at("mu_max");
+    out["mass_ratio"] = described.at("mass_ratio");
+    out["contacts_per_body_mean"] = described.at("contacts_per_body_mean");
+    out["contacts_per_body_most"] = count("contacts_per_body_most");
     out["trace_per_row"] = scale;
     out["largest_eigenvalue"] = largest;
-    out["rms_r"] = q;
+    out["rms_r"] = described.at("rms_r");
     out["dt"] = host.dt;
     out["gravity"] = host.gravity;
     out["hash"] = host.content_hash();
@@ -135,24 +104,26 @@ void add_info(CLI::App& app, Context&) {
     row("form",
         bodies ? (host.rotates() ? "bodies, rotating" : "bodies, not rotating") : "assembled");
     if (bodies) {
-      row("bodies", fmt::format("{} ({} degrees of freedom), mass ratio {:.3g}",
-                                grouped(static_cast<long>(host.bodies())),
-                                grouped(static_cast<long>(freedom)), mass_ratio));
+      row("bodies",
+          fmt::format("{} ({} degrees of freedom), mass ratio {:.3g}", grouped(count("bodies")),
+                      grouped(count("degrees_of_freedom")), described.at("mass_ratio")));
     }
     row("contacts",
-        fmt::format("{} ({} with immovable bodies), {} unknowns", grouped(static_cast<long>(n)),
-                    grouped(ground), grouped(3 * static_cast<long>(n))));
+        fmt::format("{} ({} with immovable bodies), {} unknowns", grouped(count("contacts")),
+                    grouped(count("ground_contacts")), grouped(count("unknowns"))));
     if (bodies) {
       row("per body",
-          fmt::format("{:.2f} contacts on average, {} at most", per_body.mean, per_body.most));
-      row("rank of N",
-          fmt::format("at most {}", grouped(static_cast<long>(std::min(3 * n, freedom)))));
+          fmt::format("{:.2f} contacts on average, {} at most",
+                      described.at("contacts_per_body_mean"), count("contacts_per_body_most")));
+      row("rank of N", fmt::format("at most {}", grouped(count("rank_at_most"))));
     }
-    row("friction", n ? fmt::format("mu from {} to {}", *mu_min, *mu_max) : "-");
+    row("friction", count("contacts") > 0 ? fmt::format("mu from {} to {}", described.at("mu_min"),
+                                                        described.at("mu_max"))
+                                          : "-");
     row("spectrum", fmt::format("trace(N)/3n = {:.4g} 1/kg, largest eigenvalue about {:.4g} 1/kg "
                                 "(power iteration, {} products)",
                                 scale, largest, products));
-    row("r", fmt::format("rms {:.4g} m/s, dt = {} s", q, host.dt));
+    row("r", fmt::format("rms {:.4g} m/s, dt = {} s", described.at("rms_r"), host.dt));
     row("hash", host.content_hash());
     row("reference", host.reference ? host.reference->method : "none");
     if (host.reference && host.reference->measures.count("residual")) {

@@ -1,18 +1,171 @@
 #include <fmt/format.h>
+#include <signal.h>
 
+#include <atomic>
+#include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "harness/app/app.hpp"
+#include "harness/app/terminal.hpp"
 #include "harness/study_runner.hpp"
 #include "problems/error.hpp"
 
 namespace ccp::app {
+namespace {
+
+std::atomic<int> caught_signal{0};
+
+/// While it lives, Ctrl-C and a polite kill are noted instead of ending the process.
+class SignalNote {
+ public:
+  SignalNote() {
+    struct sigaction action {};
+    action.sa_handler = [](int signal) { caught_signal = signal; };
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  }
+  ~SignalNote() {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+  }
+  SignalNote(const SignalNote&) = delete;
+  SignalNote& operator=(const SignalNote&) = delete;
+};
+
+/// "[12/180] tp3 × vipm openmp rep 2/5"
+std::string label_of(const RunNews& news) {
+  const RunRequest& request = news.run->request;
+  std::string backend = backend_name();
+  for (char& c : backend) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string label = fmt::format("[{}/{}] {} × {} {}", news.number, news.total,
+                                  news.run->instance->name, request.solver.text(), backend);
+  if (request.threads > 1) label += fmt::format(" t{}", request.threads);
+  if (news.repetitions > 1) {
+    label += fmt::format(" rep {}/{}", request.repetition, news.repetitions);
+  }
+  return label;
+}
+
+std::string outcome_of(const RunNews& news) {
+  if (news.reason.empty()) return "finished before, kept";
+  const ResultSummary& result = news.result;
+  if (is_failure(result.status)) return result.status + ": " + result.message;
+  return fmt::format(
+      "{}: residual {} error {} in {}, {} outer{}", result.stop_reached ? "reached" : result.status,
+      scientific(result.residual), scientific(result.error), duration(result.time),
+      grouped(result.outer),
+      result.krylov > 0 ? fmt::format(", {} Krylov", grouped(result.krylov)) : std::string());
+}
+
+nlohmann::ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+nlohmann::ordered_json identity_of(const RunNews& news) {
+  const RunRequest& request = news.run->request;
+  return {{"run", news.number},
+          {"of", news.total},
+          {"file", news.run->file_name},
+          {"instance", news.run->instance->name},
+          {"solver", request.solver.text()},
+          {"threads", request.threads},
+          {"repetition", request.repetition}};
+}
+
+/// Prints what happens: a line per run for people or, as JSON, for programs; on a terminal also one
+/// line that rewrites itself.
+class Printer : public StudyListener {
+ public:
+  Printer(bool quiet, bool json) : quiet_(quiet), json_(json), line_(!quiet && !json) {}
+
+  void planned(const RunNews& news) override {
+    if (json_) {
+      auto row = identity_of(news);
+      row["reason"] = news.reason.empty() ? nlohmann::ordered_json(nullptr)
+                                          : nlohmann::ordered_json(news.reason);
+      print(row);
+    } else {
+      fmt::print("{}  {}\n", label_of(news),
+                 news.reason.empty() ? "finished" : "to run: " + news.reason);
+    }
+  }
+
+  void finished(const RunNews& news) override {
+    line_.clear();
+    const ResultSummary& result = news.result;
+    if (json_) {
+      auto row = identity_of(news);
+      row["kept"] = news.reason.empty();
+      row["status"] = result.status;
+      row["message"] = result.message;
+      row["stop_reached"] = result.stop_reached;
+      row["time"] = number_or_null(result.time);
+      row["outer"] = result.outer;
+      row["krylov"] = result.krylov;
+      row["residual"] = number_or_null(result.residual);
+      row["error"] = number_or_null(result.error);
+      print(row);
+    } else if (!quiet_ || is_failure(result.status)) {
+      fmt::print("{}  {}\n", label_of(news), outcome_of(news));
+      std::fflush(stdout);
+    }
+  }
+
+  void progress(const std::vector<RunInFlight>& runs, double left) override {
+    // The oldest run has a line of its own; of the others there is a number.
+    const RunInFlight& run = runs.front();
+    const Target& stop = *run.news.run->request.recorder.stop;
+    std::string text;
+    if (std::isnan(run.time)) {
+      text += fmt::format("  starting  {:.1f} s", run.elapsed);
+    } else {
+      text += fmt::format("  {} {}  {:.1f}/{:g} s", name_of(stop.measure), scientific(run.value),
+                          run.time, run.news.run->request.recorder.time_limit);
+    }
+    if (runs.size() > 1) text += fmt::format("  and {} more", runs.size() - 1);
+    if (!std::isnan(left)) text += "  eta " + rough_duration(left);
+    line_.show(label_of(run.news), text);
+  }
+
+  void clear() { line_.clear(); }
+
+  static void print(const nlohmann::ordered_json& row) {
+    fmt::print("{}\n", row.dump());
+    std::fflush(stdout);
+  }
+
+ private:
+  bool quiet_, json_;
+  ProgressLine line_;
+};
+
+void summarize(const Study& study, const StudyRunOptions& options, const StudyOutcome& outcome,
+               bool json) {
+  const int done = outcome.reached + outcome.not_reached + outcome.crashed;
+  if (json) {
+    Printer::print({{"study", study.name},
+                    {"folder", options.output},
+                    {"runs", outcome.runs},
+                    {"done", done},
+                    {"reached", outcome.reached},
+                    {"not_reached", outcome.not_reached},
+                    {"crashed", outcome.crashed},
+                    {"kept", outcome.skipped},
+                    {"interrupted", outcome.interrupted}});
+    return;
+  }
+  fmt::print("{} runs in {}: {} reached {}, {} did not, {} crashed ({} kept from before)\n",
+             outcome.runs, options.output, outcome.reached, study.stop.text(), outcome.not_reached,
+             outcome.crashed, outcome.skipped);
+}
+
+}  // namespace
 
 void add_run(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("run", "Make all runs of a study, each in its own process");
   struct Arguments {
     std::string study;
     StudyRunOptions options;
+    bool quiet = false, json = false;
   };
   auto arguments = std::make_shared<Arguments>();
   auto& options = arguments->options;
@@ -27,21 +180,36 @@ void add_run(CLI::App& app, Context& context) {
   command->add_flag("--force", options.force, "Redo all runs")->excludes(resume);
   command
       ->add_flag("--retry-failed", options.retry_failed,
-                 "With --resume: redo crashed and killed runs")
+                 "With --resume: redo runs that crashed, were killed or ran out of memory")
       ->needs(resume);
   command->add_flag("--dry-run", options.dry_run, "Only say what would run, and why");
-  command->add_flag("--quiet", options.quiet, "Print only what went wrong");
+  command
+      ->add_option("-j,--jobs", options.jobs,
+                   "Runs at a time, each bound to processor cores of its own")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--quiet", arguments->quiet, "Print only what went wrong");
+  command->add_flag("--json", arguments->json, "Print one JSON object per run and one at the end");
+  command->add_option("--grace", options.grace)->group("");  // for tests
   command->callback([arguments, &context] {
     const Study study = read_study(resolve_study(arguments->study));
     StudyRunOptions& options = arguments->options;
     options.program = context.program;
     if (options.output.empty()) options.output = "results/" + study.name;
-    const StudyOutcome outcome = run_study(study, options);
+    options.interrupted = [] { return caught_signal != 0; };
+    Printer printer(arguments->quiet, arguments->json);
+    StudyOutcome outcome;
+    {
+      const SignalNote note;
+      outcome = run_study(study, options, printer);
+    }
     if (options.dry_run) return;
-    if (!options.quiet) {
-      fmt::print("{} runs in {}: {} reached {}, {} did not, {} crashed ({} kept from before)\n",
-                 outcome.runs, options.output, outcome.reached, study.stop.text(),
-                 outcome.not_reached, outcome.crashed, outcome.skipped);
+    printer.clear();
+    if (!arguments->quiet || arguments->json) summarize(study, options, outcome, arguments->json);
+    if (outcome.interrupted) {
+      fmt::print(stderr, "ccpbench: interrupted; --resume goes on where it stopped\n");
+      std::fflush(nullptr);
+      raise(caught_signal);  // whoever started us shall know
     }
     context.exit_code = outcome.crashed > 0       ? run_crashed
                         : outcome.not_reached > 0 ? target_not_reached

@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <memory>
@@ -20,10 +23,27 @@ struct Arguments {
   double time_limit = 60;
   long max_outer = 0;
   int threads = 1;
+  double warm_up = 0;
   bool json = false, force = false, quiet = false, keep_gamma = false, bare = false;
-  std::string study, key, label;
-  int repetition = 1;
+  // Set by `ccpbench run` for the processes it starts.
+  std::string checkpoint;
+  int report = -1, parent = 0;
 };
+
+/// Reports a look to whoever started this process, as one line of JSON.
+void report_look(int descriptor, double time, double value, long outer) {
+  nlohmann::json line = {{"time", time}, {"outer", outer}, {"value", nullptr}};
+  if (std::isfinite(value)) line["value"] = value;
+  const std::string text = line.dump() + "\n";
+  // Nobody listens any more: nothing that this process could do about it.
+  if (write(descriptor, text.data(), text.size()) < 0) return;
+}
+
+/// Ends this process when the one that started it ends, however it ends.
+void die_with(int parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) raise(SIGKILL);  // it ended before we asked
+}
 
 nlohmann::ordered_json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
@@ -129,18 +149,8 @@ void print_table(const RunResult& result, const Arguments& arguments) {
   }
 }
 
-std::string one_line(const RunResult& result, const std::string& label) {
-  return fmt::format("{}  {} residual {} error {} in {}, {} outer{}", label,
-                     result.stop_reached ? "reached:" : result.status + ":",
-                     scientific(result.final_measures[Measure::residual]),
-                     scientific(result.final_measures[Measure::error]), duration(result.time),
-                     grouped(result.info.counters.outer),
-                     result.info.counters.krylov > 0
-                         ? fmt::format(", {} Krylov", grouped(result.info.counters.krylov))
-                         : "");
-}
-
 void solve(const Arguments& arguments, Context& context) {
+  if (arguments.parent > 0) die_with(arguments.parent);
   RunRequest request;
   request.problem_file = resolve_problem(arguments.problem);
   request.solver = SolverSpec::parse(arguments.solver);
@@ -151,8 +161,7 @@ void solve(const Arguments& arguments, Context& context) {
   request.threads = arguments.threads;
   request.keep_gamma = arguments.keep_gamma;
   request.bare_check = arguments.bare;
-  request.study = arguments.study;
-  request.repetition = arguments.repetition;
+  request.warm_up = arguments.warm_up;
   if (!arguments.output.empty()) check_output_path(arguments.output, arguments.force);
   if (backend_name() == "Serial" && arguments.threads != 1) {
     throw InputError("--threads", "", "1: this build runs on Kokkos Serial",
@@ -160,23 +169,30 @@ void solve(const Arguments& arguments, Context& context) {
   }
 
   const KokkosSession kokkos(arguments.threads);
-  const std::string label =
-      arguments.label.empty() ? arguments.problem + " x " + arguments.solver : arguments.label;
   ProgressLine progress(!arguments.quiet && !arguments.json);
-  const RunResult result = run(request, context.command_line, [&](const Sample& sample) {
-    progress.show(fmt::format("{}  {} {}  {:.1f}/{:g} s  {} outer", label,
-                              name_of(request.recorder.stop->measure),
-                              scientific(sample.measures[request.recorder.stop->measure]),
+  const Measure shown = request.recorder.stop->measure;
+  RunWatch watch;
+  watch.progressed = [&](const Sample& sample) {
+    const double value = sample.measures[shown];
+    if (arguments.report >= 0) {
+      report_look(arguments.report, sample.time, value, sample.counters.outer);
+    }
+    progress.show(arguments.problem + " × " + arguments.solver,
+                  fmt::format("  {} {}  {:.1f}/{:g} s  {} outer", name_of(shown), scientific(value),
                               sample.time, arguments.time_limit, grouped(sample.counters.outer)));
-  });
+  };
+  if (!arguments.checkpoint.empty()) {
+    watch.checkpoint = [&](const RunResult& so_far) {
+      write_checkpoint(arguments.checkpoint, request, so_far);
+    };
+  }
+  const RunResult result = run(request, context.command_line, watch);
   progress.clear();
   if (!arguments.output.empty()) {
-    write_result(arguments.output, request, result, arguments.key, arguments.force);
+    write_result(arguments.output, request, result, "", arguments.force);
   }
   if (arguments.json) {
     print_json(result);
-  } else if (!arguments.label.empty()) {
-    if (!arguments.quiet) fmt::print("{}\n", one_line(result, label));
   } else if (!arguments.quiet) {
     print_table(result, arguments);
   }
@@ -204,6 +220,11 @@ void add_solve(CLI::App& app, Context& context) {
   command->add_option("--threads", a->threads, "Threads of the OpenMP back end")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command
+      ->add_option("--warm-up", a->warm_up,
+                   "Seconds of work before the solve that wake the processor")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("-o,--output", a->output, "Result file to write");
   command->add_flag("--keep-gamma", a->keep_gamma, "Store the impulses in the result file");
   command->add_flag("--bare", a->bare, "Solve again unobserved and report the difference");
@@ -211,10 +232,9 @@ void add_solve(CLI::App& app, Context& context) {
   command->add_flag("--json", a->json, "Print one JSON object");
   command->add_flag("--quiet", a->quiet, "Print nothing");
   // Set by `ccpbench run` for the processes it starts.
-  command->add_option("--study", a->study)->group("");
-  command->add_option("--repetition", a->repetition)->group("");
-  command->add_option("--key", a->key)->group("");
-  command->add_option("--label", a->label)->group("");
+  command->add_option("--checkpoint", a->checkpoint)->group("");
+  command->add_option("--report", a->report)->group("");
+  command->add_option("--parent", a->parent)->group("");
   command->callback([arguments, &context] { solve(*arguments, context); });
 }
 

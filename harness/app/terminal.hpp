@@ -13,8 +13,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// Shows the text, at most ten times a second.
-  void show(const std::string& text);
+  /// Shows both parts, at most ten times a second; the first is shortened where it does not fit.
+  void show(const std::string& label, const std::string& text = "");
   void clear();
 
  private:
@@ -27,6 +27,8 @@ class ProgressLine {
 std::string grouped(long number);
 /// Three significant digits with a unit that suits: "1.23 ms", "4.56 s", "3.1 min".
 std::string duration(double seconds);
+/// Whole numbers: "40 s", "41 min", "3.5 h".
+std::string rough_duration(double seconds);
 /// "3.1e-05", or "-" for NaN.
 std::string scientific(double value);
 

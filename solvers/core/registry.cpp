@@ -15,10 +15,8 @@ std::unique_ptr<Solver> make() {
   return std::make_unique<S>();
 }
 
-}  // namespace
-
-const std::vector<SolverEntry>& solver_entries() {
-  static const std::vector<SolverEntry> table = {
+std::vector<SolverEntry>& entries() {
+  static std::vector<SolverEntry> table = {
       {"pgj",
        "convex",
        {"bodies", "assembled"},
@@ -39,6 +37,16 @@ const std::vector<SolverEntry>& solver_entries() {
        make<VipmSolver>},
   };
   return table;
+}
+
+}  // namespace
+
+const std::vector<SolverEntry>& solver_entries() {
+  return entries();
+}
+
+void add_solver(SolverEntry entry) {
+  entries().push_back(std::move(entry));
 }
 
 const SolverEntry& solver_entry(const std::string& id) {

@@ -36,10 +36,11 @@ class CommandLine(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def run_program(self, *arguments, code=DONE, cwd=None):
+    def run_program(self, *arguments, code=DONE, cwd=None, env=None):
         """Runs the program and checks its exit code. Returns (stdout, stderr)."""
         done = subprocess.run([PROGRAM, *arguments], cwd=cwd or self.folder, text=True,
-                              capture_output=True, timeout=120, check=False)
+                              capture_output=True, timeout=120, check=False,
+                              env={**os.environ, **(env or {})})
         self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
         if code in (DONE, NOT_REACHED):
             self.assertEqual(done.stderr, "")
@@ -83,7 +84,8 @@ class Basics(CommandLine):
 
     def test_help_of_every_command(self):
         out, _ = self.run_program("--help")
-        for command in ("list", "generate", "import", "info", "check", "solve", "run"):
+        for command in ("list", "generate", "import", "info", "check", "solve", "run", "report",
+                        "compare"):
             self.assertIn(command, out)
             self.run_program(command, "--help")
         self.assertIn("Exit codes", out)
@@ -393,7 +395,7 @@ class Studies(CommandLine):
         # Another limit: everything is made again, in place.
         self.study(*self.two_scenes, "solvers: [pgj, ipm]", "stop: residual=1e-7")
         out, _ = self.run_program("run", study, "-o", self.path("out"), "--resume", "--dry-run")
-        self.assertEqual(out.count("to run: made with other settings"), 4)
+        self.assertEqual(out.count("to run: made with other settings: stop (residual=1e-06 -> "), 4)
         self.assertEqual({n: self.read("out/" + n) for n in names}, before)
         out, _ = self.run_program("run", study, "-o", self.path("out"), "--resume")
         self.assertIn("(0 kept from before)", out)
@@ -401,6 +403,24 @@ class Studies(CommandLine):
 
         out, _ = self.run_program("run", study, "-o", self.path("out"), "--force", "--quiet")
         self.assertEqual(out, "")
+
+    def test_report_and_compare(self):
+        study = self.study(*self.two_scenes, "solvers: [pgj, ipm]")
+        self.run_program("run", study, "-o", self.path("out"))
+        out, _ = self.run_program("report", "out", "-o", "page.html", "--title", "Two scenes")
+        self.assertIn("wrote page.html (4 runs)", out)
+        self.assertIn(b"<title>Two scenes</title>", self.read("page.html"))
+        out, _ = self.run_program("compare", "out", "out")
+        self.assertIn("4 same", out)
+        pairs = json.loads(self.run_program("compare", "out", "out", "--json")[0])["pairs"]
+        self.assertEqual({pair["verdict"] for pair in pairs}, {"same"})
+        out, err = self.run_program("report", "nowhere", code=BAD_INPUT)
+        self.assertIn("no such folder", err)
+        _, err = self.run_program("report", "out", code=BAD_INPUT,
+                                  env={"CCPBENCH_SCRIPTS_DIR": self.folder})
+        self.assertIn("CCPBENCH_SCRIPTS_DIR says where it is", err)
+        out, _ = self.run_program("check", "out")
+        self.assertEqual(out.count(": good (result, "), 4)
 
     def test_dry_run_writes_nothing(self):
         study = self.study(*self.two_scenes, "solvers: [pgj]")

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Runs scripts/plot on made-up result files, and the example of docs/result-format.md."""
-import os
 import re
 import subprocess
 import sys
@@ -8,63 +7,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-try:
-    import h5py
-    import numpy as np
-except ImportError:  # another Python than Debian's came first on the path, as in scripts/plot
-    DEBIAN = "/usr/bin/python3"
-    if os.path.exists(DEBIAN) and os.path.realpath(sys.executable) != os.path.realpath(DEBIAN):
-        os.execv(DEBIAN, [DEBIAN, *sys.argv])
-    raise
+from made_up import IPM, PGJ, h5py, np, write_result
 
 ROOT = Path(__file__).resolve().parents[2]
 PNG, PDF = b"\x89PNG\r\n\x1a\n", b"%PDF-"
-MEASURES = ["cost", "feas", "error", "dual", "primal", "complementarity", "residual", "natural_map",
-            "velocity", "energy", "objective_gap", "merit", "coulomb_residual",
-            "coulomb_natural_map", "coulomb_merit"]
-PGJ, IPM = "pgj[omega=0.3]", "ipm[krylov=cg,preconditioner=block_diagonal]"
-
-
-def write_result(path, solver=PGJ, instance="small-pile", contacts=1234, time=(0, 0.5, 1, 2),
-                 error=(1, 0.1, 0.01, 0), krylov=None, status="stopped_by_observer",
-                 study="made-up", repetition=1, version=1, referee_version=1, threads="1"):
-    """A result file; every measure but `velocity` has the curve of the error."""
-    k = len(time)
-    krylov = np.zeros(k, int) if krylov is None else np.array(krylov, int)
-    with h5py.File(path, "w") as file:
-        file.attrs.update({
-            "format": "ccpbench-result", "version": version, "referee_version": referee_version,
-            "instance": instance, "instance_hash": "00" * 32, "form": "bodies",
-            "contacts": contacts, "bodies": 600, "solver": solver,
-            "solver_id": solver.partition("[")[0], "law": "convex", "status": status,
-            "message": "", "stop": "error=0.001",
-            "stop_reached": int(status == "stopped_by_observer"), "own_residual": 1e-3,
-            "own_residual_name": "m/s", "time_limit": 60.0, "memory_per_contact": 0.0,
-            "study": study, "repetition": repetition, "key": ""})
-        file.create_group("options").attrs["omega"] = "0.3"
-        file.create_group("counters").attrs.update(
-            {"outer": max(k - 1, 0), "krylov": krylov.max(initial=0)})
-        file.create_group("timers").attrs["solve"] = max(time, default=0.0)
-        file["curve/outer"] = 100 * np.arange(k)
-        file["curve/krylov"] = krylov
-        file["curve/applies"] = 100 * np.arange(k)
-        file["curve/time"] = np.array(time, float)
-        file["curve/time_excluded"] = np.zeros(k)
-        file["curve/own_residual"] = np.array(error, float)
-        for name in MEASURES:
-            file["curve/" + name] = np.array(error, float) * (np.nan if name == "velocity" else 1)
-        file["targets/measure"] = np.array(["error", "residual"], h5py.string_dtype())
-        file["targets/value"] = [0.05, 1e-6]
-        file["targets/time"] = [np.nan, np.nan]
-        for name in ("outer", "krylov", "applies"):
-            file["targets/" + name] = [-1, -1]
-        file.create_group("final")
-        file.create_group("best")
-        file.create_group("provenance").attrs.update({
-            "commit": "0123456789abcdef0123456789abcdef01234567-dirty", "cpu": "Made-up CPU",
-            "gpu": "", "backend": "Serial", "threads": threads, "date_utc": "2020-01-02T03:04:05Z"})
-
-
 class PlotTest(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -169,7 +115,7 @@ class PlotTest(unittest.TestCase):
         for name, reason in (("old", "schema version: expected 1, found 0"),
                              ("referee", "referee version: expected 1"), ("part", "HDF5"),
                              ("text", "HDF5"), ("foreign", "found 'ccpbench-problem'"),
-                             ("incomplete", "krylov"), ("uneven", "/curve/error")):
+                             ("incomplete", "krylov"), ("uneven", "/curve/outer")):
             self.assertRegex(errors, rf"skipped \S*{name}\.h5: .*{re.escape(reason)}")
         self.assertEqual(len(errors.splitlines()), 7)
         self.assertIn("small-pile", output)
@@ -190,6 +136,33 @@ class PlotTest(unittest.TestCase):
         _, errors = self.plot("--measure", "velocity", expect=1)
         self.assertIn("no run has a positive value of velocity", errors)
         self.plot("--measure", "residual")
+
+    def test_figures_over_all_instances(self):
+        for number in range(3):
+            name = {"instance": f"pile-{number}", "content": f"0{number}"}
+            write_result(self.folder / f"a{number}.h5", **name)
+            write_result(self.folder / f"b{number}.h5", IPM, status="crashed", time=(), error=(),
+                         **name)
+        self.plot("--figure", "profile,ecdf,solved", "--format", "png")
+        for kind in ("profile", "ecdf", "solved"):
+            data = (self.folder / f"made-up-{kind}.png").read_bytes()
+            self.assertTrue(data.startswith(PNG))
+            self.assertGreater(len(data), 5000)
+        self.plot("--figure", "profil", expect=2)
+
+    def test_many_instances_are_put_on_several_pages(self):
+        for number in range(7):
+            write_result(self.folder / f"{number}.h5", instance=f"pile-{number}",
+                         content=f"0{number}")
+        self.plot("--format", "png")
+        self.assertTrue((self.folder / "made-up-2.png").exists())
+        self.assertFalse((self.folder / "made-up-3.png").exists())
+
+    def test_times_that_differ_are_flagged(self):
+        for number, factor in enumerate((1, 1.2, 1.4), 1):
+            write_result(self.folder / f"{number}.h5", time=np.multiply((0, 0.5, 1, 2), factor),
+                         repetition=number)
+        self.assertIn("(spread 33%)", self.row(self.plot()[0], PGJ)[-1])
 
     def test_usage(self):
         self.plot("--measure", "eror", expect=2)

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <set>
 
+#include "harness/processors.hpp"
 #include "harness/provenance.hpp"
 #include "harness/result_file.hpp"
 #include "harness/study_runner.hpp"
@@ -95,10 +96,10 @@ TEST_CASE("studies that cannot be used") {
   check_parts(folder.complaint(""), {"expected a map of keys, found nothing"});
   check_parts(folder.complaint("name: [a\nproblems: x\n"),
               {"line 2, column ", "expected YAML, found "});
-  check_parts(add("tresholds: [1]\n"), {"line 4, key: unknown key 'tresholds'"});
+  check_parts(add("tresholds: [1]\n"), {"line 4, column 1, key: unknown key 'tresholds'"});
   check_parts(add("thread: [1]\n"),
-              {"line 4, key: unknown key 'thread'", "did you mean 'threads'?"});
-  check_parts(add("name: again\n"), {"line 4, name: expected each key once"});
+              {"line 4, column 1, key: unknown key 'thread'", "did you mean 'threads'?"});
+  check_parts(add("name: again\n"), {"line 4, column 1, name: expected each key once"});
   // Missing keys.
   check_parts(folder.complaint("problems: [stack.h5]\nsolvers: [pgj]\n"),
               {"key name: expected a value, found no such key"});
@@ -110,50 +111,182 @@ TEST_CASE("studies that cannot be used") {
   check_parts(folder.complaint("name: a b/c\nproblems: [stack.h5]\nsolvers: [pgj]\n"),
               {"name: expected letters, digits", "found 'a b/c'"});
   check_parts(folder.complaint("name: [a]\nproblems: [stack.h5]\nsolvers: [pgj]\n"),
-              {"line 1, name: expected a text, found a list"});
+              {"line 1, column 7, name: expected a text, found a list"});
   check_parts(add("time_limit: soon\n"),
-              {"line 4, time_limit: expected a number > 0, found 'soon'"});
-  check_parts(add("time_limit: 0\n"), {"line 4, time_limit: expected a number > 0, found '0'"});
+              {"line 4, column 13, time_limit: expected a number > 0, found 'soon'"});
+  check_parts(add("time_limit: 0\n"),
+              {"line 4, column 13, time_limit: expected a number > 0, found '0'"});
   check_parts(add("time_limit: [1]\n"),
-              {"line 4, time_limit: expected a number > 0, found a list"});
+              {"line 4, column 13, time_limit: expected a number > 0, found a list"});
   check_parts(add("repetitions: 1.5\n"),
-              {"line 4, repetitions: expected a whole number >= 1, found '1.5'"});
-  check_parts(add("repetitions: -1\n"), {"line 4, repetitions: expected a whole number >= 1"});
+              {"line 4, column 14, repetitions: expected a whole number >= 1, found '1.5'"});
+  check_parts(add("repetitions: -1\n"),
+              {"line 4, column 14, repetitions: expected a whole number >= 1"});
   check_parts(add("threads: [1, two]\n"),
-              {"line 4, threads: expected a whole number >= 1, found 'two'"});
+              {"line 4, column 14, threads: expected a whole number >= 1, found 'two'"});
   check_parts(add("threads: {a: 1}\n"),
-              {"line 4, threads: expected at least one entry, found a map"});
+              {"line 4, column 10, threads: expected at least one entry, found a map"});
   check_parts(add("threads:\n"), {"threads: expected at least one entry, found nothing"});
-  check_parts(add("targets: [[error=1]]\n"), {"line 4, targets: expected a text, found a list"});
+  check_parts(add("targets: [[error=1]]\n"),
+              {"line 4, column 11, targets: expected a text, found a list"});
   check_parts(add("stop: residual\n"), {"stop: expected MEASURE=VALUE", "found 'residual'"});
   check_parts(add("stop: resid=1\n"), {"stop: unknown measure 'resid'", "did you mean"});
   check_parts(add("targets:\n  - error=1e-3\n  - eror=1e-4\n"),
-              {"line 6, targets: unknown measure 'eror'", "did you mean 'error'?"});
+              {"line 6, column 5, targets: unknown measure 'eror'", "did you mean 'error'?"});
   // Empty and repeated entries.
   check_parts(folder.complaint("name: a\nproblems: []\nsolvers: [pgj]\n"),
-              {"line 2, problems: expected at least one entry"});
+              {"line 2, column 11, problems: expected at least one entry"});
   check_parts(folder.complaint("name: a\nproblems: [stack.h5]\nsolvers: []\n"),
-              {"line 3, solvers: expected at least one entry"});
+              {"line 3, column 10, solvers: expected at least one entry"});
   check_parts(
       folder.complaint("name: a\nproblems: [stack.h5]\nsolvers:\n  - pgj\n  - ipm\n  - pgj\n"),
-      {"line 6, solvers: expected each entry once, found 'pgj'"});
+      {"line 6, column 5, solvers: expected each entry once, found 'pgj'"});
   check_parts(
       folder.complaint("name: a\nproblems:\n  - stack.h5\n  - ./stack.h5\nsolvers: [pgj]\n"),
-      {"line 4, problems: expected each problem once, found ./stack.h5 again"});
-  check_parts(add("threads: [1, 1]\n"), {"line 4, threads: expected each entry once"});
+      {"line 4, column 5, problems: expected each problem once, found ./stack.h5 again"});
+  check_parts(add("threads: [1, 1]\n"), {"line 4, column 14, threads: expected each entry once"});
   // Things nobody knows.
   check_parts(folder.complaint("name: a\nproblems: [stack.h5]\nsolvers: [pgk]\n"),
-              {"line 3, solvers: unknown solver 'pgk'", "did you mean 'pgj'?"});
-  check_parts(folder.complaint("name: a\nproblems: [stack.h5]\nsolvers: ['pgj[omga=1]']\n"),
-              {"line 3, solvers: solver pgj: unknown option 'omga'", "did you mean 'omega'?"});
+              {"line 3, column 11, solvers: unknown solver 'pgk'", "did you mean 'pgj'?"});
+  check_parts(
+      folder.complaint("name: a\nproblems: [stack.h5]\nsolvers: ['pgj[omga=1]']\n"),
+      {"line 3, column 11, solvers: solver pgj: unknown option 'omga'", "did you mean 'omega'?"});
   check_parts(folder.complaint("name: a\nproblems: [stack.h5]\nsolvers: ['pgj[omega=-1]']\n"),
-              {"line 3, solvers: solver pgj: option omega: expected number > 0"});
+              {"line 3, column 11, solvers: solver pgj: option omega: expected number > 0"});
   check_parts(folder.complaint("name: a\nproblems: [stack.h5]\nsolvers: ['pgj[omega=1']\n"),
-              {"line 3, solvers: ", "no closing ]"});
+              {"line 3, column 11, solvers: ", "no closing ]"});
   check_parts(folder.complaint("name: a\nproblems:\n  - stack.h5\n  - stakc.h5\nsolvers: [pgj]\n"),
-              {"line 4, problems: ", "stakc.h5", "no such file"});
+              {"line 4, column 5, problems: ", "stakc.h5", "no such file"});
   check_parts(folder.complaint("name: a\nproblems: [no-such-problem]\nsolvers: [pgj]\n"),
-              {"line 2, problems: unknown problem 'no-such-problem'"});
+              {"line 2, column 12, problems: unknown problem 'no-such-problem'"});
+}
+
+TEST_CASE("a grid of options stands for all combinations") {
+  const Folder folder;
+  const auto solvers = [&](const std::string& text) {
+    std::vector<std::string> texts;
+    for (const SolverSpec& spec :
+         folder.read("name: a\nproblems: [stack.h5]\nsolvers:\n" + text).solvers) {
+      texts.push_back(spec.text());
+    }
+    return texts;
+  };
+  CHECK(solvers("  - ipm\n  - pgj: {omega: [0.1, 0.2], lambda: [1, 0.5], tolerance: 0}\n") ==
+        std::vector<std::string>{
+            "ipm", "pgj[omega=0.1,lambda=1,tolerance=0]", "pgj[omega=0.1,lambda=0.5,tolerance=0]",
+            "pgj[omega=0.2,lambda=1,tolerance=0]", "pgj[omega=0.2,lambda=0.5,tolerance=0]"});
+  const auto complaint = [&](const std::string& text) {
+    return folder.complaint("name: a\nproblems: [stack.h5]\nsolvers:\n" + text);
+  };
+  check_parts(complaint("  - pgj: {omega: [0.1, 0.1]}\n"),
+              {"line 4, column 24, omega: expected each value once, found '0.1'"});
+  check_parts(complaint("  - pgj: {omga: [0.1]}\n"),
+              {"line 4, column 5, solvers: ", "unknown option 'omga'", "did you mean 'omega'?"});
+  check_parts(complaint("  - pgj: {omega: []}\n"),
+              {"line 4, column 18, omega: expected at least one entry, found a list"});
+  check_parts(complaint("  - pgj: {omega: {a: 1}}\n"), {"line 4, column 18, omega: "});
+  check_parts(complaint("  - pgj: 3\n"),
+              {"line 4, column 10, pgj: expected a map of options, found '3'"});
+  check_parts(complaint("  - pgj: {omega: 0.1}\n    ipm: {}\n"),
+              {"line 4, column 5, solvers: expected a text, or a map of one solver"});
+  check_parts(complaint("  - 'pgj[omega=0.1]'\n  - pgj: {omega: 0.1}\n"),
+              {"line 5, column 5, solvers: expected each entry once"});
+}
+
+TEST_CASE("ranges of descriptors") {
+  const auto admits = [](const std::string& text, double value) {
+    Selection range;
+    REQUIRE(parse_range(text, range));
+    return range.admits(value);
+  };
+  CHECK(admits("1e4..1e5", 1e4));
+  CHECK(admits("1e4..1e5", 1e5));
+  CHECK_FALSE(admits("1e4..1e5", 9999));
+  CHECK(admits("100..", 1e9));
+  CHECK_FALSE(admits("100..", 99));
+  CHECK(admits("..0.5", 0));
+  CHECK_FALSE(admits(">100", 100));
+  CHECK(admits(">=100", 100));
+  CHECK_FALSE(admits("<0.5", 0.5));
+  CHECK(admits("<=0.5", 0.5));
+  CHECK(admits("3", 3));
+  CHECK_FALSE(admits("3", 3.5));
+  for (const char* text : {"", "..", "5..4", "a..b", ">", ">=", "1..2..3", "many", "inf", "=3"}) {
+    INFO(text);
+    Selection range;
+    CHECK_FALSE(parse_range(text, range));
+  }
+}
+
+TEST_CASE("problems are selected by what they are like") {
+  const Folder folder;
+  write_problem(folder.file("masses.h5"), make_scene("mass-ratio-stack"), false);
+  const auto selected = [&](const std::string& select) {
+    std::vector<std::string> names;
+    for (const PlannedRun& run : plan(folder.read(
+             "name: a\nproblems: ['*.h5']\nsolvers: [pgj]\nselect: " + select + "\n"))) {
+      names.push_back(run.instance->name);
+    }
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(selected("{contacts: 1..100}") == Names{"v-groove", "mass-ratio-stack", "stack"});
+  CHECK(selected("{mass_ratio: '>10'}") == Names{"mass-ratio-stack"});
+  CHECK(selected("{contacts: 3, mass_ratio: ..10}") == Names{"stack"});
+  const std::string none = error_of([&] { selected("{contacts: 1e6..}"); });
+  check_parts(none, {folder.file("study.yaml"), "line 4, column 9, select",
+                     "expected at least one problem that meets all conditions, found none of 3"});
+  // Without `problems`, the catalogue is the pool.
+  CHECK(folder.read("name: a\nsolvers: [pgj]\nselect: {contacts: 1..10}\n").problem_files.size() >
+        10);
+
+  const auto complaint = [&](const std::string& select) {
+    return folder.complaint("name: a\nproblems: [stack.h5]\nsolvers: [pgj]\nselect: " + select);
+  };
+  check_parts(complaint("{contcats: 3}"), {"line 4, column 10, select: unknown descriptor",
+                                           "did you mean 'contacts'?", "there are bodies, "});
+  check_parts(complaint("{contacts: many}"),
+              {"line 4, column 20, contacts: expected a range", "found 'many'"});
+  check_parts(complaint("3"), {"line 4, column 9, select: expected a map of descriptors"});
+  check_parts(complaint("\n  mass_ratio: >100\n  contacts: 3"), {"line 5, column ", "quote"});
+  check_parts(
+      folder.complaint("name: a\nproblems: ['none*.h5']\nsolvers: [pgj]\n"),
+      {"line 2, column 12, problems: none*.h5: expected at least one file of that pattern"});
+}
+
+TEST_CASE("a study includes others and replaces what it says itself") {
+  const Folder folder;
+  std::filesystem::create_directory(folder.file("base"));
+  write_problem(folder.file("base/slope.h5"), make_scene("sliding-block"), false);
+  write_text(folder.file("base/common.yaml"),
+             "problems: [slope.h5]\nsolvers: [pgj]\ntime_limit: 7\n");
+  Study study = folder.read("include: base/common.yaml\nname: a\nsolvers: [ipm]\n");
+  CHECK(study.time_limit == 7);
+  REQUIRE(study.solvers.size() == 1);
+  CHECK(study.solvers[0].id == "ipm");
+  REQUIRE(study.problem_files.size() == 1);  // relative to the file that names it
+  CHECK(std::filesystem::equivalent(study.problem_files[0], folder.file("base/slope.h5")));
+
+  write_text(folder.file("more.yaml"), "time_limit: 8\nrepetitions: 2\n");
+  study = folder.read("include: [base/common.yaml, more.yaml]\nname: a\n");
+  CHECK(study.time_limit == 8);  // the later one
+  CHECK(study.repetitions == 2);
+
+  // A complaint names the file that the fault is in.
+  write_text(folder.file("more.yaml"), "name: b\ntime_limit: soon\n");
+  check_parts(error_of([&] { folder.read("include: [base/common.yaml, more.yaml]\n"); }),
+              {folder.file("more.yaml") + ": line 2, column 13, time_limit"});
+  check_parts(folder.complaint("include: none.yaml\n"),
+              {"line 1, column 10, include: none.yaml: expected a study file"});
+  check_parts(folder.complaint("include: [[more.yaml]]\n"), {"line 1, column 11, include"});
+
+  write_text(folder.file("one.yaml"), "include: two.yaml\n");
+  write_text(folder.file("two.yaml"), "name: b\ninclude: study.yaml\n");
+  check_parts(error_of([&] { folder.read("name: a\ninclude: one.yaml\n"); }),
+              {folder.file("two.yaml") + ": line 2, column 10, include: expected files that do not "
+                                         "include each other, found study.yaml > one.yaml > "
+                                         "two.yaml > study.yaml"});
+  check_parts(folder.complaint("include: study.yaml\n"), {"found study.yaml > study.yaml"});
 }
 
 TEST_CASE("more threads than the back end has") {
@@ -186,19 +319,50 @@ TEST_CASE("a plan interleaves repetitions across solvers") {
       "name: a\nproblems: [stack.h5, groove.h5]\nsolvers: [pgj, ipm]\nrepetitions: 2\n");
   const auto runs = plan(study);
   REQUIRE(runs.size() == 8);
-  const char* expected[8][2] = {{"pgj", "1"}, {"ipm", "1"}, {"pgj", "2"}, {"ipm", "2"},
-                                {"pgj", "1"}, {"ipm", "1"}, {"pgj", "2"}, {"ipm", "2"}};
   std::set<std::string> names, keys;
   for (std::size_t i = 0; i < 8; ++i) {
-    CHECK(runs[i].request.solver.id == expected[i][0]);
-    CHECK(std::to_string(runs[i].request.repetition) == expected[i][1]);
+    // Problem by problem, in it repetition by repetition, in that each solver once.
+    CHECK(runs[i].instance->name == (i < 4 ? "stack" : "v-groove"));
+    CHECK(runs[i].request.repetition == (i % 4 < 2 ? 1 : 2));
+    if (i % 2 == 1) CHECK(runs[i].request.solver.id != runs[i - 1].request.solver.id);
     CHECK(runs[i].request.study == "a");
     CHECK(names.insert(runs[i].file_name).second);
     CHECK(keys.insert(runs[i].key).second);
     CHECK(runs[i].file_name.find('/') == std::string::npos);
     CHECK(std::filesystem::path(runs[i].file_name).extension() == ".h5");
   }
-  CHECK(runs[0].file_name.rfind("stack__pgj__t1__r1__", 0) == 0);
+  check_begins(runs[0].file_name, "stack__" + runs[0].request.solver.id + "__t1__r1__");
+}
+
+TEST_CASE("solvers take turns in an order that the seed fixes") {
+  const Folder folder;
+  const auto order = [&](const std::string& more) {
+    std::string text;
+    for (const PlannedRun& run :
+         plan(folder.read("name: a\nproblems: [stack.h5]\nrepetitions: 20\nsolvers:\n"
+                          "  - pgj: {omega: [0.1, 0.2, 0.3]}\n" +
+                          more))) {
+      text += run.request.solver.options[0].second + " ";
+    }
+    return text;
+  };
+  const std::string first = order("");
+  CHECK(first == order("seed: 1\n"));
+  CHECK(first != order("seed: 2\n"));
+  // Every order of the three solvers comes up, or nearly so: none is always first.
+  for (const char* omega : {"0.1", "0.2", "0.3"}) {
+    int times_first = 0;
+    for (std::size_t at = 0; at < first.size(); at += 12)
+      times_first += first.substr(at, 3) == omega;
+    CHECK(times_first >= 2);
+    CHECK(times_first <= 12);
+  }
+  // The seed is no part of the keys: another order is not another result.
+  const auto sorted_keys = [&](const std::string& more) {
+    const auto keys = keys_of(folder.read(smallest + "repetitions: 3\n" + more));
+    return std::set<std::string>(keys.begin(), keys.end());
+  };
+  CHECK(sorted_keys("seed: 1\n") == sorted_keys("seed: 2\n"));
 }
 
 TEST_CASE("resume keys change with everything that changes a result, and with nothing else") {
@@ -254,6 +418,60 @@ TEST_CASE("resume keys change with everything that changes a result, and with no
   p.mu[0] *= 2;
   write_problem(folder.file("stack.h5"), p, true);
   different(key("solvers: [pgj]\n" + tail));
+}
+
+TEST_CASE("whatever a key is made from, another value makes the run again and says why") {
+  const Folder folder;
+  const Study study = folder.read(smallest + "targets: [error=1e-3]\n");
+  const PlannedRun run = plan(study).at(0);
+  std::set<std::string> names;
+  for (const auto& [name, value] : run.key_parts) names.insert(name);
+  CHECK(names ==
+        std::set<std::string>{"instance", "solver",  "options",    "threads",    "ranks",
+                              "jobs",     "referee", "repetition", "time_limit", "memory_limit",
+                              "stop",     "targets", "warm_up",    "bare",       "commit",
+                              "compiler", "flags",   "build_type", "backend",    "trilinos",
+                              "program",  "host",    "cpu",        "gpu",        "cores"});
+  const std::string path = folder.file("r.h5"), row = folder.file("row");
+  StudyStamp stamp;
+  stamp.failure_status = "crashed";
+  const auto reason = [&](const KeyParts& parts) {
+    write_checkpoint(row, run.request, RunResult());
+    stamp.key_parts = parts;
+    stamp.key = digest_of(parts);
+    stamp_result(row, path, stamp);
+    return reason_to_run(path, run, {});
+  };
+  CHECK(reason(run.key_parts).empty());
+  for (std::size_t i = 0; i < run.key_parts.size(); ++i) {
+    KeyParts other = run.key_parts;
+    other[i].second += "x";
+    check_parts(reason(other), {"made with other settings: " + other[i].first + " ("});
+  }
+  StudyRunOptions retry;
+  retry.retry_failed = true;
+  reason(run.key_parts);
+  CHECK(reason_to_run(path, run, retry) == "it ended as crashed");
+  // How many runs share the machine is part of it.
+  CHECK(plan(study, 2).at(0).key != run.key);
+}
+
+TEST_CASE("processor cores are lent to one run at a time") {
+  ProcessorPool pool({{0, 4}, {1, 5}, {2, 6}});
+  CHECK(pool.cores() == 3);
+  CHECK(pool.hardware_threads() == 6);
+  CHECK(pool.cores_for(1) == 1);
+  CHECK(pool.cores_for(6) == 3);
+  const auto one = pool.take(1);
+  CHECK(pool.processors(one) == std::vector<int>{0, 4});
+  CHECK(pool.has(2));
+  CHECK_FALSE(pool.has(3));
+  const auto two = pool.take(2);
+  CHECK(pool.processors(two) == std::vector<int>{1, 5, 2, 6});
+  CHECK_FALSE(pool.has(1));
+  pool.give_back(one);
+  CHECK(pool.processors(pool.take(1)) == std::vector<int>{0, 4});
+  CHECK(ProcessorPool().cores() >= 1);
 }
 
 TEST_CASE("result files of different runs never share a name") {
@@ -447,6 +665,71 @@ TEST_CASE("result files that are none") {
               {"/curve/time[2]: expected ascending times, found 0.25 after 0.5"});
 }
 
+TEST_CASE("a warm-up takes its time and changes no iterate") {
+  const Folder folder;
+  RunRequest request;
+  request.problem_file = folder.file("stack.h5");
+  request.solver = SolverSpec::parse("ipm");
+  const RunResult cold = run(request, "");
+  request.warm_up = 0.05;
+  const RunResult warm = run(request, "");
+  CHECK(cold.warm_up_time == 0);
+  CHECK(warm.warm_up_time >= 0.05);
+  CHECK(warm.info.counters.outer == cold.info.counters.outer);
+  CHECK(warm.final_measures[Measure::error] == cold.final_measures[Measure::error]);
+}
+
+TEST_CASE("checkpoints hold what was seen so far, and no answer") {
+  const Folder folder;
+  RunRequest request;
+  request.problem_file = folder.file("stack.h5");
+  request.solver = SolverSpec::parse("pgj");
+  std::size_t looks = 0;
+  RunWatch watch;
+  watch.checkpoint = [&](const RunResult& so_far) {
+    CHECK(so_far.status == "running");
+    CHECK(so_far.samples.size() > looks);
+    looks = so_far.samples.size();
+    CHECK(so_far.time == so_far.samples.back().time);
+    CHECK(std::isnan(so_far.final_measures[Measure::residual]));
+    CHECK_FALSE(so_far.stop_reached);
+  };
+  const RunResult result = run(request, "", watch);
+  CHECK(looks > 1);
+  CHECK(result.samples.size() >= looks);
+}
+
+TEST_CASE("what a result says of itself is checked") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("r.h5");
+  RunResult good = some_result();
+  good.stop_reached = false;
+  good.best = good.samples.front().measures;
+  good.targets[0] = {{Measure::error, 2.15}, good.samples[0]};
+  const auto complaint = [&](const auto& change) {
+    RunResult result = good;
+    change(result);
+    write_result(path, some_request(), result, "", true);
+    return error_of([&] { check_result(path); });
+  };
+  write_result(path, some_request(), good, "", true);
+  CHECK(check_result(path).status == "time_limit");
+  check_parts(complaint([](RunResult& r) { r.status = "running"; }),
+              {"root attribute status: expected one of ", "found 'running'"});
+  check_parts(complaint([](RunResult& r) { r.stop_reached = true; }),
+              {"root attribute stop_reached: expected 0, as /final has it, found 1"});
+  check_parts(complaint([](RunResult& r) { r.best[Measure::cost] = -1; }),
+              {"/best attribute cost: expected 0, the smallest of the curve, found -1"});
+  check_parts(complaint([](RunResult& r) { r.final_measures[Measure::cost] = 7; }),
+              {"/final attribute cost", "the last of the curve, found 7"});
+  check_parts(complaint([](RunResult& r) { r.samples[2].counters.outer = 5; }),
+              {"/curve/outer[2]: expected ascending numbers, found 5 after 10"});
+  check_parts(complaint([](RunResult& r) { r.targets[0].reached = r.samples[2]; }),
+              {"/targets/time[0]: expected 0, where the curve first reaches error=2.15"});
+  check_parts(complaint([](RunResult& r) { r.targets[0].reached.reset(); }),
+              {"/targets/time[0]: expected 0, "});
+}
+
 // ---- runs that do not end by themselves
 // ------------------------------------------------------------------
 
@@ -458,8 +741,13 @@ StudyRunOptions with_program(const Folder& folder, const std::string& script) {
   StudyRunOptions options;
   options.output = folder.file("results");
   options.program = folder.file("program");
-  options.quiet = true;
+  options.grace = 0.5;
   return options;
+}
+
+StudyOutcome run_quietly(const Study& study, const StudyRunOptions& options) {
+  StudyListener nobody;
+  return run_study(study, options, nobody);
 }
 
 ResultSummary only_result(const Folder& folder) {
@@ -477,7 +765,7 @@ TEST_CASE("a run that crashes becomes a row that says so") {
   const Folder folder;
   const Study study = folder.read(smallest + "targets: [error=1e-3]\n");
   StudyRunOptions options = with_program(folder, "kill -9 $$\n");
-  StudyOutcome outcome = run_study(study, options);
+  StudyOutcome outcome = run_quietly(study, options);
   CHECK(outcome.runs == 1);
   CHECK(outcome.crashed == 1);
   CHECK(outcome.reached + outcome.not_reached + outcome.skipped == 0);
@@ -491,12 +779,12 @@ TEST_CASE("a run that crashes becomes a row that says so") {
 
   // Resuming keeps the row unless failed runs are to be tried again.
   options.resume = true;
-  outcome = run_study(study, options);
+  outcome = run_quietly(study, options);
   CHECK(outcome.skipped == 1);
   CHECK(outcome.crashed == 1);
   options = with_program(folder, "exit 7\n");
   options.resume = options.retry_failed = true;
-  outcome = run_study(study, options);
+  outcome = run_quietly(study, options);
   CHECK(outcome.skipped == 0);
   row = only_result(folder);
   CHECK(row.status == "crashed");
@@ -506,12 +794,77 @@ TEST_CASE("a run that crashes becomes a row that says so") {
 TEST_CASE("a run that hangs is killed and becomes a row that says so") {
   const Folder folder;
   const Study study =
-      folder.read(smallest + "time_limit: 0.01\n");  // killed after 1.5 * 0.01 + 10 s
-  const StudyOutcome outcome = run_study(study, with_program(folder, "exec sleep 100\n"));
+      folder.read(smallest + "time_limit: 0.01\n");  // killed after 1.5 * 0.01 + 0.5 s
+  const StudyOutcome outcome = run_quietly(study, with_program(folder, "exec sleep 100\n"));
   CHECK(outcome.crashed == 1);
   const ResultSummary row = only_result(folder);
   CHECK(row.status == "killed");
-  check_parts(row.message, {"killed after 10 s"});
+  check_parts(row.message, {"killed after 0.515 s"});
+}
+
+TEST_CASE("what a run printed last is in its row") {
+  const Folder folder;
+  const Study study = folder.read(smallest);
+  run_quietly(study, with_program(folder, "echo first; echo the matrix is singular >&2; exit 3\n"));
+  check_parts(only_result(folder).message, {"exit code 3: the matrix is singular"});
+}
+
+TEST_CASE("a run that ends well but leaves no result, or garbage, is a crash") {
+  const Folder folder;
+  const Study study = folder.read(smallest);
+  StudyRunOptions options = with_program(folder, "exit 0\n");
+  run_quietly(study, options);
+  check_parts(only_result(folder).message, {"exit code 0 and left no result"});
+  CHECK(only_result(folder).status == "crashed");
+
+  // Its output is the argument after --output.
+  const std::string to_output =
+      "while [ \"$1\" != --output ]; do shift; done\n" + std::string("out=$2\n");
+  options = with_program(folder, to_output + "echo garbage > \"$out\"\n");
+  options.force = true;
+  run_quietly(study, options);
+  check_parts(only_result(folder).message, {"a result that cannot be used", "something else"});
+
+  // A whole result, but of another run.
+  write_result(folder.file("other"), some_request(), some_result(), "", false);
+  options = with_program(folder, to_output + "cp " + folder.file("other") + " \"$out\"\n");
+  options.force = true;
+  run_quietly(study, options);
+  check_parts(only_result(folder).message, {"a result of pgj[omega=0.2] on stack"});
+  CHECK(only_result(folder).solver == "pgj");
+}
+
+TEST_CASE("a study that is interrupted leaves no row of the run in flight") {
+  const Folder folder;
+  const Study study = folder.read(smallest);
+  StudyRunOptions options = with_program(folder, "exec sleep 100\n");
+  options.interrupted = [] { return true; };
+  CHECK(run_quietly(study, options).interrupted);
+  CHECK(std::filesystem::is_empty(folder.file("results")));
+}
+
+TEST_CASE("two studies do not write to one folder at a time") {
+  const Folder folder;
+  const Study study = folder.read(smallest);
+  StudyRunOptions options = with_program(folder, "exec sleep 100\n");
+  std::string complaint;
+  options.interrupted = [&] {  // asked while the first one runs
+    StudyRunOptions second = options;
+    second.interrupted = [] { return true; };
+    complaint = error_of([&] { run_quietly(study, second); });
+    return true;
+  };
+  run_quietly(study, options);
+  check_parts(complaint,
+              {folder.file("results"), "expected a folder that no other study writes to"});
+}
+
+TEST_CASE("more runs at a time than there are cores") {
+  const Folder folder;
+  StudyRunOptions options = with_program(folder, "exit 0\n");
+  options.jobs = ProcessorPool().cores() + 1;
+  check_parts(error_of([&] { run_quietly(folder.read(smallest), options); }),
+              {"--jobs: expected at most "});
 }
 
 TEST_CASE("a program that cannot be started ends the study with the reason") {
@@ -519,6 +872,6 @@ TEST_CASE("a program that cannot be started ends the study with the reason") {
   const Study study = folder.read(smallest);
   StudyRunOptions options = with_program(folder, "");
   options.program = folder.file("no-such-program");
-  check_parts(error_of([&] { run_study(study, options); }),
+  check_parts(error_of([&] { run_quietly(study, options); }),
               {folder.file("no-such-program"), "No such file or directory"});
 }

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "harness/app/app.hpp"
+#include "problems/error.hpp"
+
+namespace ccp::app {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A program of scripts/: in the folder that CCPBENCH_SCRIPTS_DIR names, beside an installed
+/// program, or in the source tree.
+std::string find_script(const Context& context, const std::string& name) {
+  std::vector<fs::path> folders;
+  const char* configured = std::getenv("CCPBENCH_SCRIPTS_DIR");
+  if (configured && *configured) {
+    folders = {configured};
+  } else {
+    folders = {fs::path(context.program).parent_path().parent_path() / "share/ccpbench/scripts",
+               fs::path(CCP_SOURCE_DIR) / "scripts"};
+  }
+  for (const fs::path& folder : folders) {
+    if (fs::is_regular_file(folder / name)) return (folder / name).string();
+  }
+  throw InputError((folders.back() / name).string(), "", "the program that does this",
+                   "no such file (CCPBENCH_SCRIPTS_DIR says where it is)");
+}
+
+/// Becomes that program; its exit code is ours.
+void become(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::fflush(nullptr);
+  execv(arguments[0], arguments.data());
+  throw InputError(words[0], "", "to start it (it needs Python 3)", std::strerror(errno));
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("report", "Make an HTML page of the results in a folder");
+  struct Arguments {
+    std::string folder, output, measure, title, figures;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("folder", arguments->folder, "Folder of result files")->required();
+  command->add_option("-o,--output", arguments->output,
+                      "The page (default report.html in the folder)");
+  command->add_option("--measure", arguments->measure,
+                      "What is shown first (default: that of the stop)");
+  command->add_option("--title", arguments->title, "Instead of the study's name");
+  command->add_option("--figures", arguments->figures,
+                      "Also write the figures as PNG and PDF to this folder");
+  command->callback([arguments, &context] {
+    std::vector<std::string> words = {find_script(context, "report"), arguments->folder};
+    const auto add = [&](const char* name, const std::string& value) {
+      if (!value.empty()) words.insert(words.end(), {name, value});
+    };
+    add("--output", arguments->output);
+    add("--measure", arguments->measure);
+    add("--title", arguments->title);
+    add("--figures", arguments->figures);
+    become(words);
+  });
+}
+
+void add_compare(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("compare", "Compare two folders of results, run by run");
+  struct Arguments {
+    std::string a, b, target;
+    bool mixed = false, json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("DIR_A", arguments->a, "Results to compare with")->required();
+  command->add_option("DIR_B", arguments->b, "Results that may have got worse")->required();
+  command->add_option("--target", arguments->target,
+                      "MEASURE=VALUE at which to compare (default: the stop of the runs)");
+  command->add_flag("--mixed", arguments->mixed,
+                    "Compare different problems of one name, and referee versions");
+  command->add_flag("--json", arguments->json, "Print one JSON object");
+  command->callback([arguments, &context] {
+    std::vector<std::string> words = {find_script(context, "compare"), arguments->a, arguments->b};
+    if (!arguments->target.empty()) words.insert(words.end(), {"--target", arguments->target});
+    if (arguments->mixed) words.emplace_back("--mixed");
+    if (arguments->json) words.emplace_back("--json");
+    become(words);
+  });
+}
+
+}  // namespace ccp::app

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace ccp {
+
+/// A process that is watched: its time, its memory, what it says, how it ends.
+///
+/// It runs in a process group of its own (Ctrl-C at the terminal reaches the parent alone), reads
+/// nothing, and what it prints goes to the parent, which keeps the end of it. On file descriptor
+/// `report_descriptor` it may report lines.
+class ChildProcess {
+ public:
+  static constexpr int report_descriptor = 3;
+
+  struct Limits {
+    double seconds = std::numeric_limits<double>::infinity();  ///< wall time from its start
+    double memory = std::numeric_limits<double>::infinity();   ///< bytes, resident
+  };
+  struct End {
+    enum class Killed { no, time, memory };
+    Killed killed = Killed::no;  ///< by us, at a limit
+    int exit_code = -1;          ///< -1: ended by a signal
+    int signal = 0;              ///< 0: ended by itself
+    double seconds = 0;          ///< wall time
+    double peak_memory = 0;      ///< bytes, resident
+    std::string last_words;      ///< the last line it printed
+  };
+
+  /// Starts `command`. @param processors  it is bound to these; empty: to those of this process
+  /// @param environment  NAME=VALUE, where the name is not set already
+  /// @throws InputError if it cannot be started
+  ChildProcess(const std::vector<std::string>& command, const std::vector<int>& processors,
+               const std::vector<std::string>& environment, const Limits& limits);
+  /// Kills it, and what it started, if it still runs.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  /// Reads what it wrote and holds it to its limits. @return true once it has ended
+  bool advance();
+  /// Valid after advance() returned true.
+  const End& end() const { return end_; }
+  double elapsed() const;
+  /// The last whole line it reported, "" if there is none.
+  const std::string& report() const { return report_; }
+
+  /// Waits until one of them writes or ends, at most so long.
+  static void wait(const std::vector<ChildProcess*>& children, std::chrono::milliseconds limit);
+
+ private:
+  void read_pipes();
+  void kill_group() const;
+
+  pid_t pid_ = -1;
+  int report_pipe_ = -1, output_pipe_ = -1;
+  Limits limits_;
+  std::chrono::steady_clock::time_point start_;
+  std::string report_, report_rest_, output_;
+  End end_;
+};
+
+}  // namespace ccp

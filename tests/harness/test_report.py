@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Runs scripts/report and scripts/compare on made-up result files.
+
+The page is opened in a headless browser, if there are one and python3-selenium: what it draws is
+compared with scripts/ccp_results.py, and solvers are hidden by clicks.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from made_up import IPM, PGJ, np, write_result
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import ccp_results  # noqa: E402  (found by the line above)
+
+BROWSER, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
+LIAR = "liar[factor=2]"
+
+
+def golden(name, text):
+    """Compares with tests/golden; CCPBENCH_WRITE_GOLDEN=1 writes the files anew."""
+    path = ROOT / "tests" / "golden" / name
+    if os.environ.get("CCPBENCH_WRITE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    return path.read_text(encoding="utf-8")
+
+
+class ScriptTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+        self.a, self.b = self.folder / "a", self.folder / "b"
+        self.a.mkdir()
+        self.b.mkdir()
+
+    def script(self, name, *arguments, expect=0):
+        done = subprocess.run([sys.executable, ROOT / "scripts" / name, *arguments],
+                              cwd=self.folder, capture_output=True, text=True, check=False,
+                              timeout=120)
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        return done.stdout, done.stderr
+
+
+def make_study(folder):
+    """Three piles, three solvers, two repetitions: the faster at the end is slower at first, one
+    lies on every instance, and one run has crashed."""
+    for pile in range(3):
+        instance = {"instance": f"pile-{pile}", "content": f"0{pile}", "contacts": 100 * 10**pile}
+        for repetition in (1, 2):
+            pace = (1 + pile) * (1 + 0.3 * (repetition - 1))
+            write_result(folder / f"pgj-{pile}-{repetition}.h5", repetition=repetition,
+                         time=pace * np.array((0, 0.1, 0.4, 4)), error=(1, 0.06, 0.02, 9e-4),
+                         **instance)
+            write_result(folder / f"ipm-{pile}-{repetition}.h5", IPM, repetition=repetition,
+                         time=pace * np.array((0, 0.2, 0.5, 1)), error=(1, 0.3, 0.03, 5e-4),
+                         krylov=(0, 10, 20, 30), **instance)
+        write_result(folder / f"liar-{pile}.h5", LIAR, time=(0, 1), error=(1, 0.2),
+                     status="converged", **instance)
+    write_result(folder / "crashed.h5", IPM, repetition=3, time=(0, 0.2), error=(1, 0.5),
+                 status="crashed", message="ended by signal 6 (Aborted): <b>singular</b> </script>",
+                 instance="pile-2", content="02", contacts=10000)
+    (folder / "text.h5").write_text("no HDF5\n")
+
+
+class ReportTest(ScriptTest):
+    def data_of(self, page):
+        return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+    def test_the_page_holds_everything_and_needs_no_network(self):
+        make_study(self.a)
+        output, errors = self.script("report", "a", "-o", "page/report.html", expect=1)
+        self.assertIn("(16 runs)", output)
+        self.assertIn("skipped a/text.h5: expected an HDF5 file", errors)
+        page = (self.folder / "page/report.html").read_text(encoding="utf-8")
+        self.assertEqual(os.listdir(self.folder / "page"), ["report.html"])
+        self.assertIsNone(re.search(r'<(script|link|img)[^>]*\b(src|href)=', page[:20000]))
+        data = self.data_of(page)
+        self.assertEqual([i["name"] for i in data["instances"]], ["pile-0", "pile-1", "pile-2"])
+        self.assertEqual([s["label"] for s in data["solvers"]], [IPM, LIAR, PGJ])
+        self.assertEqual(data["targets"][data["target"]]["text"], "error ≤ 1e-3")
+        self.assertEqual(len(data["runs"]), 16)
+        self.assertEqual([f["name"] for f in data["skipped"]], ["text.h5"])
+        self.assertIn("singular", data["runs"][-1]["message"] + json.dumps(data["runs"]))
+        self.assertIn(["1 crashed or were killed", "bad"], data["badges"])
+        self.assertIn(["6 with doubtful times (differences above 15%)", "warn"], data["badges"])
+
+    def test_nothing_to_show(self):
+        _, errors = self.script("report", "a", expect=1)
+        self.assertIn("a: nothing to show, no result file", errors)
+        _, errors = self.script("report", "nowhere", expect=1)
+        self.assertIn("no such folder", errors)
+        write_result(self.a / "r.h5")
+        _, errors = self.script("report", "a", "-o", "a/r.h5/x.html", expect=1)
+        self.assertIn("cannot write a/r.h5/x.html", errors)
+        self.script("report", "a", "--measure", "eror", expect=2)
+
+    def test_runs_without_a_curve_can_be_shown(self):
+        write_result(self.a / "r.h5", time=(), error=(), status="killed", message="killed")
+        self.script("report", "a")
+        self.assertTrue((self.a / "report.html").exists())
+
+    def test_figures_for_papers(self):
+        write_result(self.a / "r.h5")
+        output, _ = self.script("report", "a", "--figures", "figures")
+        names = {f"made-up{kind}.{ending}" for kind in ("", "-profile", "-ecdf", "-solved")
+                 for ending in ("png", "pdf")}
+        self.assertEqual(set(os.listdir(self.folder / "figures")), names)
+        self.assertEqual(output.count("wrote "), 9)
+
+
+class PageTest(ScriptTest):
+    def setUp(self):
+        super().setUp()
+        try:
+            from selenium import webdriver
+            from selenium.webdriver.chrome.service import Service
+        except ImportError:
+            self.skipTest("no python3-selenium")
+        if not (os.path.exists(BROWSER) and os.path.exists(DRIVER)):
+            self.skipTest("no chromium with its driver")
+        make_study(self.a)
+        self.script("report", "a", "-o", "report.html", expect=1)
+        options = webdriver.ChromeOptions()
+        options.binary_location = BROWSER
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                         "--window-size=1500,2400", f"--user-data-dir={self.folder}/browser"):
+            options.add_argument(argument)
+        self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+        self.addCleanup(self.driver.quit)
+        self.driver.set_page_load_timeout(120)
+        self.driver.get((self.folder / "report.html").as_uri())
+
+    def find(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def wait_for(self, condition):
+        for _ in range(200):
+            if condition():
+                return
+            time.sleep(0.05)
+        self.fail("the page did not get there")
+
+    def numbers(self, call):
+        return self.driver.execute_script(
+            f"const r = window.ccpReport; return Array.from({call}, ([s, v]) => "
+            "[r.data.solvers[s].label, v]);")
+
+    def assert_same(self, shown, computed):
+        self.assertEqual(sorted(label for label, _ in shown), sorted(computed))
+        for label, values in shown:
+            np.testing.assert_allclose(values, computed[label], rtol=1e-6)
+
+    def test_what_is_drawn_and_what_a_click_changes(self):
+        self.wait_for(lambda: len(self.find(".js-plotly-plot .main-svg")) > 0)
+        self.assertEqual(self.driver.get_log("browser"), [])  # no error, nothing not found
+        self.assertEqual(self.find("#title")[0].text, "made-up")
+        self.assertEqual(len(self.find("#panels .js-plotly-plot")), 3)
+        self.assertEqual(len(self.find("#aggregates .js-plotly-plot")), 4)
+        self.assertEqual(len(self.find("#solvers .chip")), 3)
+        self.assertGreater(len(self.find("#panels .scatterlayer .trace")), 8)
+        self.assertIn("doubtful times: ipm", self.find("#panels figcaption")[0].text)
+        table = self.find("#table")[0].text
+        self.assertIn("error ≤ 1e-3", table)
+        self.assertIn("1.15 s", table)  # ipm on pile-0: 1 s and 1.3 s
+        self.assertIn("⚠ spread 26 %", table)
+        failures = self.find("#failures")[0].text
+        self.assertIn("<b>singular</b> </script>", failures)
+        self.assertIn("text.h5", failures)
+        claims = {row.text.split()[0]: row.text.split()[-5:]
+                  for row in self.find("#claims tbody tr")}
+        self.assertEqual(claims[LIAR], ["3", "0", "0", "%", "0"])  # claims, confirmed, rate, silent
+        picture = self.folder / "page.png"
+        self.driver.save_screenshot(str(picture))
+        self.assertGreater(picture.stat().st_size, 50000)
+
+        # The numbers behind the figures are those of the Python functions.
+        runs, _ = ccp_results.read_folder(self.a)
+        tables = ccp_results.group(runs)
+        labels = ccp_results.labels_of(tables)
+        targets = [("error", 0.05), ("error", 1e-3), ("residual", 1e-6)]
+        number = self.driver.execute_script("return window.ccpReport.state.target")
+        profile = f"r.performanceProfile(r.visible(), {number}, 'time')"
+        computed, count = ccp_results.performance_profile(tables, labels, "time", "error", 1e-3)
+        self.assertEqual(count, 3)
+        self.assertEqual(computed[IPM], [1, 1, 1])
+        self.assert_same(self.numbers(profile), computed)
+        self.assert_same(self.numbers("r.runTimeDistribution(r.visible(), 'applies')"),
+                         ccp_results.run_time_distribution(tables, labels, "applies", targets)[0])
+        self.assert_same(self.numbers("r.solvedRatio(r.visible(), 'error')"),
+                         ccp_results.solved_ratio(tables, labels, "error")[0])
+
+        # Hide the best one: the profile is made anew, of the others.
+        chip = next(c for c in self.find("#solvers .chip") if c.text.startswith("ipm"))
+        self.assertEqual(chip.get_attribute("aria-pressed"), "true")
+        chip.click()
+        self.assertEqual(chip.get_attribute("aria-pressed"), "false")
+        rest = [label for label in labels if label != IPM]
+        computed, _ = ccp_results.performance_profile(tables, rest, "time", "error", 1e-3)
+        self.assertEqual(computed[PGJ], [1, 1, 1])
+        self.assert_same(self.numbers(profile), computed)
+        self.assertNotIn(IPM, self.find("#table")[0].text)
+        names = self.driver.execute_script(
+            "return document.querySelector('#profile .js-plotly-plot')"
+            ".data.map((trace) => trace.name)")
+        self.assertEqual(names, rest)
+
+        # Another measure and another axis.
+        for name, value in (("measure", "cost"), ("work", "applies")):
+            self.driver.execute_script(
+                "const s = document.getElementById(arguments[0]); s.value = arguments[1];"
+                "s.dispatchEvent(new Event('change'));", name, value)
+        plan = self.driver.execute_script(
+            "const p = document.querySelector('#panels .js-plotly-plot');"
+            "return [p.layout.xaxis.title.text, p.layout.yaxis.title.text, p.data[0].hovertemplate]")
+        self.assertEqual(plan[:2], ["operator applies", "cost [J]"])
+        filter_box = self.find("#filter")[0]
+        filter_box.send_keys("pile-1")
+        self.assertEqual(len(self.find("#panels figure")), 1)
+        self.find("#none")[0].click()
+        self.assertEqual(len(self.find("#profile .empty")), 1)
+        self.find("#all")[0].click()
+        self.find("#all")[0].click()  # while the first one is still being drawn
+        self.driver.set_window_size(900, 1200)
+        self.wait_for(lambda: self.driver.execute_script(
+            "return document.querySelector('#profile .main-svg').clientWidth") < 880)
+        self.assertEqual(self.driver.get_log("browser"), [])
+
+
+class CompareTest(ScriptTest):
+    def fill(self, folder, pile, factors, solver=PGJ, error=(1, 0.1, 0.01, 9e-4), **more):
+        for repetition, factor in enumerate(factors, 1):
+            write_result(folder / f"{solver[:3]}-{pile}-{repetition}.h5", solver,
+                         time=np.multiply((0, 0.5, 1, 2), factor), repetition=repetition,
+                         error=error, **{"instance": f"pile-{pile}", "content": f"0{pile}", **more})
+
+    def test_regressions_come_first_and_noise_is_told_apart(self):
+        calm = (1, 1.01, 1.02, 1.03, 1.04)
+        for pile, factors, more in (
+                (0, calm, {}),                                  # the same
+                (1, np.multiply(calm, 1.5), {}),                # slower
+                (2, np.multiply(calm, 0.5), {}),                # faster
+                (3, calm, {"error": (1, 0.1, 0.01, 2e-3)}),     # no longer reached
+                (4, (0.9, 1.0, 1.1, 1.2, 1.3), {}),             # wild, but its range overlaps
+        ):
+            self.fill(self.a, pile, calm)
+            self.fill(self.b, pile, factors, commit="f" * 40, **more)
+        self.fill(self.b, 5, calm)
+        output, errors = self.script("compare", "a", "b", expect=3)
+        self.assertEqual(errors, "")
+        self.assertEqual(output, golden("compare.txt", output))
+        verdicts = [line.split()[:2] for line in output.splitlines()[1:6]]
+        self.assertEqual(verdicts, [["lost", "pile-3"], ["slower", "pile-1"], ["faster", "pile-2"],
+                                    ["same", "pile-4"], ["same", "pile-0"]])
+        data = json.loads(self.script("compare", "a", "b", "--json", expect=3)[0])
+        self.assertEqual(data["pairs"][1]["verdict"], "slower")
+        self.assertAlmostEqual(data["pairs"][1]["ratio"], 1.5)
+        self.assertEqual(data["differences"], [["commit", "012345678-dirty",
+                                                "012345678-dirty, fffffffff"]])
+        # Nothing got worse the other way round, but for the one that is slower there.
+        output, _ = self.script("compare", "b", "a", expect=3)
+        self.assertIn("won", output)
+        self.script("compare", "a", "a")
+        self.script("compare", "a", "b", "--target", "error=0.05", expect=3)
+
+    def test_few_repetitions_are_said_to_be_few(self):
+        self.fill(self.a, 0, (1, 1.01))
+        self.fill(self.b, 0, (1.1, 1.11))  # apart, but not by more than 15 %
+        output, _ = self.script("compare", "a", "b")
+        self.assertIn("the times of 33% of all pairs do not overlap", output)
+
+    def test_mixtures_are_refused_unless_told(self):
+        self.fill(self.a, 0, (1,))
+        self.fill(self.b, 0, (1,), content="99")
+        _, errors = self.script("compare", "a", "b", expect=1)
+        self.assertIn("instance pile-0: expected the same problem in both", errors)
+        self.script("compare", "a", "b", "--mixed")
+        self.fill(self.b, 0, (1,), referee_version=2)
+        _, errors = self.script("compare", "a", "b", expect=1)
+        self.assertIn("referee version: expected the same in both, found 1 and 2", errors)
+
+    def test_bad_folders(self):
+        self.fill(self.a, 0, (1,))
+        self.assertIn("a folder without result files", self.script("compare", "a", "b", expect=1)[1])
+        self.assertIn("no such folder", self.script("compare", "a", "c", expect=1)[1])
+        self.fill(self.b, 1, (1,))
+        self.assertIn("has a partner", self.script("compare", "a", "b", expect=1)[1])
+        self.fill(self.b, 0, (1,))
+        (self.b / "text.h5").write_text("no HDF5\n")
+        self.assertIn("skipped b/text.h5", self.script("compare", "a", "b", expect=1)[1])
+        self.script("compare", "a", "b", "--target", "eror=1", expect=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
