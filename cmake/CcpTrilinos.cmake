@@ -9,7 +9,7 @@
 set(CCP_BACKEND "serial" CACHE STRING "Trilinos build to use: serial, openmp or cuda")
 set_property(CACHE CCP_BACKEND PROPERTY STRINGS serial openmp cuda)
 
-set(_ccp_trilinos_components Belos Tpetra Kokkos Teuchos)
+set(_ccp_trilinos_components Amesos2 Belos Ifpack2 Tpetra Kokkos Teuchos)
 
 if(NOT Trilinos_DIR)
   if(CCP_BACKEND STREQUAL "serial")

@@ -83,7 +83,8 @@ class Basics(CommandLine):
 
     def test_help_of_every_command(self):
         out, _ = self.run_program("--help")
-        for command in ("list", "generate", "import", "info", "check", "solve", "run"):
+        for command in ("list", "generate", "import", "info", "check", "solve", "run", "freeze-systems",
+                        "precond"):
             self.assertIn(command, out)
             self.run_program(command, "--help")
         self.assertIn("Exit codes", out)
@@ -99,7 +100,8 @@ class Basics(CommandLine):
                 self.assertNotEqual(err, "")
 
     def test_lists_parse(self):
-        keys = {"solvers": {"id", "law", "forms", "warm_start", "summary"}}
+        keys = {"solvers": {"id", "law", "forms", "warm_start", "summary"},
+                "preconditioners": {"id", "needs", "symmetric", "definite", "summary", "options"}}
         for what in ("solvers", "preconditioners", "problems", "scenes", "studies"):
             if what == "studies" and not json.loads(self.run_program("list", "problems", "--json")[0]):
                 continue  # the studies name problems of the catalogue, which is not there yet
