@@ -3,6 +3,8 @@
 #include <memory>
 
 #include "harness/app/app.hpp"
+#include "harness/frozen_systems.hpp"
+#include "harness/precond.hpp"
 #include "harness/result_file.hpp"
 #include "problems/error.hpp"
 #include "problems/hdf5_file.hpp"
@@ -22,14 +24,24 @@ std::string check_file(const std::string& path) {
     return fmt::format("problem {}, {} contacts, {} bodies", problem.name, problem.contacts(),
                        problem.bodies());
   }
-  throw InputError(path, "root attribute format", "'ccpbench-problem' or 'ccpbench-result'",
+  if (format && *format == "ccpbench-systems") {
+    const FrozenSystems systems = read_systems(path);
+    return fmt::format("{} systems of {}, {} contacts", systems.systems.size(), systems.instance,
+                       systems.contacts());
+  }
+  if (format && *format == "ccpbench-precond") {
+    return fmt::format("precond result, {} rows", read_precond(path).size());
+  }
+  throw InputError(path, "root attribute format",
+                   "'ccpbench-problem', 'ccpbench-result', 'ccpbench-systems' or "
+                   "'ccpbench-precond'",
                    format ? "'" + *format + "'" : "nothing");
 }
 
 }  // namespace
 
 void add_check(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("check", "Validate problem and result files");
+  auto* command = app.add_subcommand("check", "Validate files of problems, results and systems");
   auto files = std::make_shared<std::vector<std::string>>();
   command->add_option("files", *files, "Files to look at")->required();
   command->callback([files, &context] {

@@ -47,6 +47,8 @@ int main(int argc, char** argv) {
   add_check(app, context);
   add_solve(app, context);
   add_run(app, context);
+  add_freeze_systems(app, context);
+  add_precond(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& request) {  // --help, --version
