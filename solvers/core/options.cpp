@@ -132,7 +132,8 @@ void OptionList::set(const std::string& name, const std::string& text) {
     return;
   }
   throw InputError(fmt::format("{}: unknown option '{}'{} (it has {})", owner_, name,
-                               did_you_mean(name, names), fmt::join(names, ", ")));
+                               did_you_mean(name, names),
+                               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 std::vector<OptionList::Entry> OptionList::entries() const {

@@ -15,14 +15,7 @@
   X(block_iluk)                \
   X(relaxation)                \
   X(block_relaxation)          \
-  X(chebyshev)                 \
-  CCP_OPTIONAL_PRECONDITIONERS(X)
-
-#ifdef CCP_HAVE_MUELU
-#define CCP_OPTIONAL_PRECONDITIONERS(X) X(amg)
-#else
-#define CCP_OPTIONAL_PRECONDITIONERS(X)
-#endif
+  X(chebyshev)
 
 namespace ccp {
 
