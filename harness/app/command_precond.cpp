@@ -104,8 +104,7 @@ void add_precond(CLI::App& app, Context& context) {
   command->add_option("systems", a->systems, "File of `ccpbench freeze-systems`")->required();
   command
       ->add_option("--krylov", a->krylov,
-                   "Methods, with commas: cg, bicgstab, gmres, minres, or cholmod and klu2, which "
-                   "are direct")
+                   "Methods, with commas: cg, bicgstab, gmres, minres; cholmod and klu2 are direct")
       ->capture_default_str();
   command
       ->add_option("--preconditioner", a->preconditioners,

@@ -1,6 +1,7 @@
 #include "solvers/linear/direct.hpp"
 
-#include <Amesos2.hpp>
+#include <fmt/format.h>
+
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 
@@ -8,6 +9,11 @@
 #include "solvers/linear/cholesky.hpp"
 
 namespace ccp {
+
+#ifdef CCP_HAVE_AMESOS2
+std::unique_ptr<DirectSolver> make_klu2(const Teuchos::RCP<const CrsMatrix>& a);
+#endif
+
 namespace {
 
 class CholmodSolver : public DirectSolver {
@@ -48,31 +54,14 @@ class CholmodSolver : public DirectSolver {
   std::unique_ptr<SparseCholesky> factor_;
 };
 
-class Klu2Solver : public DirectSolver {
- public:
-  explicit Klu2Solver(const Teuchos::RCP<const CrsMatrix>& a)
-      : solver_(Amesos2::create<CrsMatrix, Vector>("KLU2", a)) {
-    solver_->symbolicFactorization();
-  }
-  std::string factorize() override {
-    try {
-      solver_->numericFactorization();
-    } catch (const std::exception& error) {
-      const std::string message = error.what();
-      return message.substr(0, message.find('\n'));
-    }
-    return "";
-  }
-  void solve(const Vector& b, Vector& x) override { solver_->solve(&x, &b); }
-
- private:
-  Teuchos::RCP<Amesos2::Solver<CrsMatrix, Vector>> solver_;
-};
-
 }  // namespace
 
 const std::vector<std::string>& direct_methods() {
-  static const std::vector<std::string> names = {"cholmod", "klu2"};
+  static const std::vector<std::string> names = {"cholmod",
+#ifdef CCP_HAVE_AMESOS2
+                                                 "klu2"
+#endif
+  };
   return names;
 }
 
@@ -84,8 +73,11 @@ bool is_direct_method(const std::string& name) {
 std::unique_ptr<DirectSolver> make_direct_solver(const std::string& name,
                                                  Teuchos::RCP<const CrsMatrix> a) {
   if (name == "cholmod") return std::make_unique<CholmodSolver>(std::move(a));
-  if (name == "klu2") return std::make_unique<Klu2Solver>(a);
-  throw InputError("direct method", "", "cholmod or klu2", "'" + name + "'");
+#ifdef CCP_HAVE_AMESOS2
+  if (name == "klu2") return make_klu2(a);
+#endif
+  throw InputError("direct method", "", fmt::format("one of {}", fmt::join(direct_methods(), ", ")),
+                   "'" + name + "'");
 }
 
 }  // namespace ccp

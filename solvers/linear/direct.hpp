@@ -20,7 +20,7 @@ class DirectSolver {
   virtual double factor_entries() const { return 0; }
 };
 
-/// cholmod (supernodal Cholesky of SuiteSparse) and klu2 (LU of Amesos2).
+/// cholmod (supernodal Cholesky of SuiteSparse) and, where Trilinos has Amesos2, klu2 (its LU).
 const std::vector<std::string>& direct_methods();
 bool is_direct_method(const std::string& name);
 
