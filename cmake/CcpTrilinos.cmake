@@ -5,11 +5,13 @@
 #
 # Trilinos 13.2 exports no umbrella target, newer releases export Trilinos::all_selected_libs;
 # both end up behind the same name here.
+#
+# CCP_HAVE_AMESOS2 says whether there is Amesos2, for the direct method klu2: the CUDA prefix has none.
 
 set(CCP_BACKEND "serial" CACHE STRING "Trilinos build to use: serial, openmp or cuda")
 set_property(CACHE CCP_BACKEND PROPERTY STRINGS serial openmp cuda)
 
-set(_ccp_trilinos_components Belos Tpetra Kokkos Teuchos)
+set(_ccp_trilinos_components Belos Ifpack2 Tpetra Kokkos Teuchos OPTIONAL_COMPONENTS Amesos2)
 
 if(NOT Trilinos_DIR)
   if(CCP_BACKEND STREQUAL "serial")
@@ -41,6 +43,8 @@ else()
   find_package(Trilinos REQUIRED COMPONENTS ${_ccp_trilinos_components})
 endif()
 message(STATUS "Trilinos ${Trilinos_VERSION} (${CCP_BACKEND}): ${Trilinos_DIR}")
+
+set(CCP_HAVE_AMESOS2 ${Trilinos_Amesos2_FOUND})
 
 add_library(ccp_trilinos INTERFACE)
 add_library(ccp::trilinos ALIAS ccp_trilinos)

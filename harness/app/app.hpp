@@ -35,6 +35,8 @@ void add_solve(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
+void add_freeze_systems(CLI::App& app, Context& context);
+void add_precond(CLI::App& app, Context& context);
 
 /// --heavy-fraction and --mass-ratio, for commands that make problems of spheres.
 void add_heavy_options(CLI::App& command, HeavySpheres& heavy);

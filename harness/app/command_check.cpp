@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "harness/app/app.hpp"
+#include "harness/frozen_systems.hpp"
+#include "harness/precond.hpp"
 #include "harness/result_file.hpp"
 #include "problems/error.hpp"
 #include "problems/hdf5_file.hpp"
@@ -24,7 +26,17 @@ std::string check_file(const std::string& path) {
     return fmt::format("problem {}, {} contacts, {} bodies", problem.name, problem.contacts(),
                        problem.bodies());
   }
-  throw InputError(path, "root attribute format", "'ccpbench-problem' or 'ccpbench-result'",
+  if (format && *format == "ccpbench-systems") {
+    const FrozenSystems systems = read_systems(path);
+    return fmt::format("{} systems of {}, {} contacts", systems.systems.size(), systems.instance,
+                       systems.contacts());
+  }
+  if (format && *format == "ccpbench-precond") {
+    return fmt::format("precond result, {} rows", read_precond(path).size());
+  }
+  throw InputError(path, "root attribute format",
+                   "'ccpbench-problem', 'ccpbench-result', 'ccpbench-systems' or "
+                   "'ccpbench-precond'",
                    format ? "'" + *format + "'" : "nothing");
 }
 
@@ -42,7 +54,7 @@ std::vector<std::string> files_in(const std::string& folder) {
 }  // namespace
 
 void add_check(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("check", "Validate problem and result files");
+  auto* command = app.add_subcommand("check", "Validate files of problems, results and systems");
   auto files = std::make_shared<std::vector<std::string>>();
   command->add_option("files", *files, "Files, or folders of files *.h5")->required();
   command->callback([files, &context] {

@@ -8,37 +8,63 @@
 #include "problems/catalogue.hpp"
 #include "problems/generators/scenes.hpp"
 #include "solvers/core/registry.hpp"
-#include "solvers/ipm/ipm.hpp"
+#include "solvers/preconditioners/preconditioner.hpp"
 
 namespace ccp::app {
 namespace {
 
 using nlohmann::json;
 
+/// The options as text lines, or as the JSON array that comes back.
+json list_options(const OptionList& options, bool as_json) {
+  json rows = json::array();
+  for (const auto& option : options.entries()) {
+    if (!as_json) {
+      fmt::print("    {:<33} {} ({})\n", option.name + "=" + option.value, option.help,
+                 option.allowed);
+    }
+    rows.push_back({{"name", option.name},
+                    {"default", option.value},
+                    {"allowed", option.allowed},
+                    {"help", option.help}});
+  }
+  return rows;
+}
+
 void list_solvers(bool as_json) {
   json all = json::array();
   for (const SolverEntry& entry : solver_entries()) {
     const auto solver = entry.make();
-    json options = json::array();
     if (!as_json) {
       fmt::print("{}  {}\n    law {}, forms {}{}\n", entry.id, entry.summary, entry.law,
                  fmt::join(entry.forms, " and "),
                  entry.warm_start ? ", uses an initial guess" : "");
     }
-    for (const auto& option : solver->options().entries()) {
-      if (!as_json) {
-        fmt::print("    {:<33} {} ({})\n", option.name + "=" + option.value, option.help,
-                   option.allowed);
-      }
-      options.push_back({{"name", option.name},
-                         {"default", option.value},
-                         {"allowed", option.allowed},
-                         {"help", option.help}});
-    }
+    const json options = list_options(solver->options(), as_json);
     all.push_back({{"id", entry.id},
                    {"law", entry.law},
                    {"forms", entry.forms},
                    {"warm_start", entry.warm_start},
+                   {"summary", entry.summary},
+                   {"options", options}});
+  }
+  if (as_json) fmt::print("{}\n", all.dump(2));
+}
+
+void list_preconditioners(bool as_json) {
+  json all = json::array();
+  for (const PreconditionerEntry& entry : preconditioner_entries()) {
+    if (!as_json) {
+      fmt::print("{}  {}\n    needs {}{}\n", entry.id, entry.summary, to_string(entry.form),
+                 entry.definite    ? ", positive definite"
+                 : entry.symmetric ? ", symmetric, may be indefinite"
+                                   : ", not symmetric: for bicgstab and gmres");
+    }
+    const json options = list_options(entry.make()->options(), as_json);
+    all.push_back({{"id", entry.id},
+                   {"needs", to_string(entry.form)},
+                   {"symmetric", entry.symmetric},
+                   {"definite", entry.definite},
                    {"summary", entry.summary},
                    {"options", options}});
   }
@@ -63,8 +89,8 @@ void list_pairs(const std::vector<std::pair<std::string, std::string>>& rows, bo
 }  // namespace
 
 void add_list(CLI::App& app, Context&) {
-  auto* command =
-      app.add_subcommand("list", "Show the solvers, problems, scenes or studies there are");
+  auto* command = app.add_subcommand(
+      "list", "Show the solvers, preconditioners, problems, scenes or studies there are");
   struct Arguments {
     std::string what;
     bool json = false;
@@ -82,9 +108,10 @@ void add_list(CLI::App& app, Context&) {
       return;
     }
     if (arguments->what == "preconditioners") {
-      rows = {{"none", "the plain Krylov method"},
-              {"block_diagonal", "inverse 3x3 blocks of the Newton matrix (seed 000 Sect. 4.2)"}};
-    } else if (arguments->what == "problems") {
+      list_preconditioners(arguments->json);
+      return;
+    }
+    if (arguments->what == "problems") {
       for (const CatalogueEntry& entry : catalogue()) rows.emplace_back(entry.name, entry.summary);
     } else if (arguments->what == "scenes") {
       for (const SceneEntry& entry : scene_entries()) rows.emplace_back(entry.name, entry.summary);

@@ -48,6 +48,8 @@ int run_program(int argc, char** argv) {
   add_check(app, context);
   add_solve(app, context);
   add_run(app, context);
+  add_freeze_systems(app, context);
+  add_precond(app, context);
   add_report(app, context);
   add_compare(app, context);
   try {

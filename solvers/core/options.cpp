@@ -100,19 +100,40 @@ OptionList& OptionList::choice(const std::string& name, std::string& field,
   return *this;
 }
 
+OptionList& OptionList::include(const OptionList& other) {
+  for (const Option& added : other.options_) {
+    const auto same = std::find_if(options_.begin(), options_.end(),
+                                   [&](const Option& own) { return own.name == added.name; });
+    if (same == options_.end()) {
+      options_.push_back(added);
+    } else {
+      same->set = [one = same->set, two = added.set](const std::string& text) {
+        return one(text) && two(text);
+      };
+    }
+  }
+  return *this;
+}
+
+bool OptionList::has(const std::string& name) const {
+  return std::any_of(options_.begin(), options_.end(),
+                     [&](const Option& option) { return option.name == name; });
+}
+
 void OptionList::set(const std::string& name, const std::string& text) {
   std::vector<std::string> names;
   for (Option& option : options_) {
     names.push_back(option.name);
     if (option.name != name) continue;
     if (!option.set(text)) {
-      throw InputError(fmt::format("solver {}", owner_), fmt::format("option {}", name),
-                       option.allowed, fmt::format("'{}'", text));
+      throw InputError(owner_, fmt::format("option {}", name), option.allowed,
+                       fmt::format("'{}'", text));
     }
     return;
   }
-  throw InputError(fmt::format("solver {}: unknown option '{}'{} (it has {})", owner_, name,
-                               did_you_mean(name, names), fmt::join(names, ", ")));
+  throw InputError(fmt::format("{}: unknown option '{}'{} (it has {})", owner_, name,
+                               did_you_mean(name, names),
+                               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 std::vector<OptionList::Entry> OptionList::entries() const {

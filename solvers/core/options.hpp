@@ -9,8 +9,8 @@
 
 namespace ccp {
 
-/// The named options of one solver, bound to the fields of its option struct. One list serves the
-/// command line, studies, result files, resume keys and the documentation.
+/// The named options of one solver (or preconditioner), bound to the fields of its option struct.
+/// One list serves the command line, studies, result files, resume keys and the documentation.
 ///
 ///     OptionList PgjSolver::options() {
 ///       return OptionList("pgj").number("omega", options_.omega, {0, 2}, "relaxation factor");
@@ -29,7 +29,9 @@ class OptionList {
     std::string name, value, allowed, help;
   };
 
-  explicit OptionList(std::string owner) : owner_(std::move(owner)) {}
+  /// @param owner  whose options they are, for messages: "solver ipm"
+  explicit OptionList(std::string owner, std::string kind = "solver")
+      : owner_(std::move(kind) + " " + std::move(owner)) {}
 
   OptionList& number(const std::string& name, double& field, Range range, const std::string& help);
   OptionList& integer(const std::string& name, int& field, Range range, const std::string& help);
@@ -37,9 +39,13 @@ class OptionList {
   OptionList& choice(const std::string& name, std::string& field,
                      const std::vector<std::string>& choices, const std::string& help);
 
+  /// Adds the options of somebody this one works with. A name that is there already is set in both.
+  OptionList& include(const OptionList& other);
+
   /// @throws InputError for an unknown name, text that is not such a value, or one out of range
   void set(const std::string& name, const std::string& text);
 
+  bool has(const std::string& name) const;
   /// Name, current value, allowed values and help of every option, in declaration order.
   std::vector<Entry> entries() const;
 

@@ -62,7 +62,12 @@ const SolverEntry& solver_entry(const std::string& id) {
 std::unique_ptr<Solver> make_solver(const SolverSpec& spec) {
   auto solver = solver_entry(spec.id).make();
   OptionList options = solver->options();
-  for (const auto& [name, value] : spec.options) options.set(name, value);
+  std::vector<std::string> given;
+  for (const auto& [name, value] : spec.options) {
+    options.set(name, value);
+    given.push_back(name);
+  }
+  solver->check_options(given);
   return solver;
 }
 

@@ -27,7 +27,8 @@ void add_solver(SolverEntry entry);
 /// @throws InputError for an unknown id, with the nearest known one
 const SolverEntry& solver_entry(const std::string& id);
 
-/// A solver with the options of the spec set. @throws InputError for an unknown id or a bad option
+/// A solver with the options of the spec set. @throws InputError for an unknown id, a bad option or
+/// options that contradict each other
 std::unique_ptr<Solver> make_solver(const SolverSpec& spec);
 
 /// Whether the solver takes problems of this form.

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "solvers/core/observer.hpp"
 #include "solvers/core/options.hpp"
@@ -44,6 +45,11 @@ class Solver {
 
   /// The options, bound to this object.
   virtual OptionList options() = 0;
+
+  /// Refuses options that contradict each other, before any work. make_solver calls it once the
+  /// options are set. @param given  names of the options that were set, not left at their defaults
+  /// @throws InputError with the reason
+  virtual void check_options(const std::vector<std::string>& given) const { (void)given; }
 
   /// Everything that depends on the problem but not on the iterate. The problem must outlive the
   /// solver. @throws InputError only for options that contradict the problem

@@ -1,9 +1,9 @@
 #include "solvers/ipm/ipm.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <limits>
 
 #include "problems/error.hpp"
 
@@ -13,21 +13,6 @@ namespace {
 /// Thrown out of the Krylov method when the observer's limits are passed; deliberately no
 /// std::exception, which Belos and KrylovSolver take for numerical trouble.
 struct OutOfTime {};
-
-class Stopwatch {
- public:
-  explicit Stopwatch(double& total) : total_(total) { fence(); }
-  ~Stopwatch() {
-    fence();
-    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& total_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// The cones of all contacts: C = {n >= |t|} about the normal, or the half-line where mu = 0.
 struct Cones {
@@ -145,12 +130,19 @@ double max_abs(const VectorView& z) {
 
 }  // namespace
 
+IpmSolver::IpmSolver() {
+  for (const PreconditionerEntry& entry : preconditioner_entries()) {
+    preconditioners_[entry.id] = entry.make();
+  }
+}
+
 OptionList IpmSolver::options() {
-  return OptionList("ipm")
-      .choice("krylov", options_.krylov.method, krylov_methods(),
-              "method for the directions (Belos)")
-      .choice("preconditioner", options_.preconditioner, {"block_diagonal", "none"},
-              "3x3 blocks of the diagonal of A, or none")
+  OptionList list("ipm");
+  list.choice("krylov", options_.method, newton_methods(),
+              "method for the directions: Krylov (Belos), or direct (cholmod, klu2)")
+      .choice("preconditioner", options_.preconditioner, preconditioner_ids(),
+              "see `ccpbench list preconditioners`")
+      .choice("operator", options_.apply, newton_operators(), "who multiplies with A")
       .choice("strategy", options_.strategy, {"path_following", "potential_reduction"},
               "sets the betas: 0.1, 0.5, 1 or 0.01, 0.1, 0.5")
       .number("krylov_tolerance", options_.krylov_tolerance, {0, 1, true},
@@ -178,6 +170,48 @@ OptionList IpmSolver::options() {
               "R = this * trace(N)/3n")
       .number("tol_infeasibility", options_.tol_infeasibility, {0}, "stop: s |d|_inf, m/s")
       .number("tol_cost", options_.tol_cost, {0}, "stop: x.y / n, J");
+  for (const std::string& id : preconditioner_ids()) {
+    list.include(preconditioners_.at(id)->options());
+  }
+  return list;
+}
+
+void IpmSolver::check_options(const std::vector<std::string>& given) const {
+  const bool direct = is_direct_method(options_.method);
+  const std::string krylov = "krylov=" + options_.method;
+  for (const std::string& name : given) {
+    const auto refuse = [&](const std::string& expected) {
+      throw InputError("solver ipm", "option " + name, expected, "it beside " + krylov);
+    };
+    if (name == "gmres_restart" && options_.method != "gmres") refuse("only with krylov=gmres");
+    if (!direct) continue;
+    if (name == "operator") refuse("only with a Krylov method: a direct one factors A");
+    if (name == "krylov_tolerance" || name == "krylov_max_iterations") {
+      refuse("only with a Krylov method: a direct one solves to rounding");
+    }
+  }
+  const auto is_given = [&](const std::string& name) {
+    return std::find(given.begin(), given.end(), name) != given.end();
+  };
+  // The default preconditioner stands back for a direct method, one that was asked for does not.
+  if (!direct || is_given("preconditioner")) {
+    const std::string fault =
+        combination_fault(options_.method, preconditioner_entry(options_.preconditioner));
+    if (!fault.empty()) {
+      throw InputError("solver ipm: preconditioner=" + options_.preconditioner + " with " + krylov +
+                       ": " + fault);
+    }
+  }
+  const std::string chosen = direct ? "none" : options_.preconditioner;
+  for (const std::string& name : given) {
+    std::string owners;
+    for (const std::string& id : preconditioner_ids()) {
+      if (preconditioners_.at(id)->options().has(name)) owners += (owners.empty() ? "" : ", ") + id;
+    }
+    if (owners.empty() || preconditioners_.at(chosen)->options().has(name)) continue;
+    throw InputError("solver ipm", "option " + name, "only with preconditioner=" + owners,
+                     direct ? "it beside " + krylov : "it beside preconditioner=" + chosen);
+  }
 }
 
 void IpmSolver::setup(const Problem& problem) {
@@ -205,10 +239,11 @@ void IpmSolver::setup(const Problem& problem) {
   }
   Kokkos::deep_copy(regularization, rho);
   system_ = Teuchos::rcp(new NewtonSystem(problem, regularization));
-  if (options_.preconditioner == "block_diagonal") {
-    preconditioner_ = Teuchos::rcp(new BlockDiagonalInverse(problem.map(), problem.contacts()));
-  }
-  krylov_ = std::make_unique<KrylovSolver>(options_.krylov, system_, preconditioner_);
+  newton_.reset();
+  if (n == 0) return;
+  newton_ = std::make_unique<NewtonSolver>(
+      problem, system_, options_.method, options_.krylov, options_.apply,
+      preconditioner_entry(options_.preconditioner), preconditioners_.at(options_.preconditioner));
 }
 
 double IpmSolver::choose_beta(double f_cen) const {
@@ -238,11 +273,18 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     system_->impulse(x, overwrite_view(out));
     problem_->to_contact_axes(read_view(out), overwrite_view(out));
   };
+  long restarts = 0;  // of the preconditioner's computation, over the whole solve
+  double largest_shift = 0;
   const auto finish = [&](Status status, const std::string& message = "") {
     system_->on_apply = nullptr;  // the observer may not outlive this call
     write_gamma(gamma);
     info.status = status;
     info.message = message;
+    if (restarts > 0) {
+      if (!message.empty()) info.message += "; ";
+      info.message += fmt::format("{}: {} restarts, largest diagonal shift {:.1e}",
+                                  options_.preconditioner, restarts, largest_shift);
+    }
     return info;
   };
 
@@ -270,14 +312,15 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   const double d_norm = max_abs(d);
   bool feasible = false;
 
-  const long preconditioner_before = preconditioner_.is_null() ? 0 : preconditioner_->applies();
+  const long preconditioner_before = newton_->preconditioner_applies();
   const long applies_before = system_->applies() - 1;  // the product above counts
   const auto count = [&] {
     info.counters.operator_applies = system_->applies() - applies_before;
-    if (!preconditioner_.is_null()) {
-      info.counters.preconditioner_applies = preconditioner_->applies() - preconditioner_before;
-    }
+    info.counters.preconditioner_applies =
+        newton_->preconditioner_applies() - preconditioner_before;
   };
+  const char* const setup_timer = newton_->is_direct() ? "factorization" : "preconditioner_setup";
+  const char* const solve_timer = newton_->is_direct() ? "direct_solve" : "krylov";
   system_->on_apply = [&observer] {
     if (observer.out_of_time()) throw OutOfTime{};
   };
@@ -305,26 +348,34 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     const double total = feasible ? now.dot : now.dot + s;
     const double f_cen =
         2 * terms * std::log(total / terms) - now.logs - (feasible ? 0 : 2 * std::log(s));
-    alpha = choose_beta(f_cen) * total / (2 * terms);
+    const double beta = choose_beta(f_cen);
+    alpha = beta * total / (2 * terms);
     const double ds = feasible ? 0 : 2 * alpha - s;
 
     newton_rhs(cones, x, y, d, alpha, ds, b);
     system_->scale_rhs(b);
     system_->set_scaling(x, y);
-    if (!preconditioner_.is_null()) {
-      const Stopwatch watch(info.timers["preconditioner_setup"]);
-      system_->update(*preconditioner_);
+    if (on_newton_step) {
+      on_newton_step({*system_, *b_vector, info.counters.outer, alpha, beta, f_cen, s});
     }
+    const PreconditionerReport report = newton_->prepare();
+    info.timers["assembly"] += newton_->times().assembly;
+    info.timers[setup_timer] += newton_->times().setup;
+    if (newton_->is_direct()) ++info.counters.factorizations;
+    restarts += report.restarts;
+    largest_shift = std::max(largest_shift, report.shift);
+    if (!report.good) return finish(Status::numerical_error, report.message);
     Kokkos::deep_copy(dgamma, 0.0);
     KrylovResult direction;
     try {
-      const Stopwatch watch(info.timers["krylov"]);
-      direction = krylov_->solve(b_vector, dgamma_vector, options_.krylov_tolerance);
+      direction = newton_->solve(b_vector, dgamma_vector, options_.krylov_tolerance);
     } catch (const OutOfTime&) {
+      info.timers[solve_timer] += newton_->times().solve;
       count();
       observer.observe({info.counters, info.own_residual}, write_gamma);
       return finish(Status::stopped_by_observer, "limit passed inside a Krylov solve");
     }
+    info.timers[solve_timer] += newton_->times().solve;
     info.counters.krylov += direction.iterations;
     if (direction.breakdown) {
       return finish(Status::numerical_error, "Krylov breakdown: " + direction.message);

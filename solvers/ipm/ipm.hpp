@@ -1,18 +1,21 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 
 #include "solvers/core/solver.hpp"
-#include "solvers/ipm/newton_system.hpp"
-#include "solvers/linear/krylov.hpp"
+#include "solvers/ipm/newton_solver.hpp"
 
 namespace ccp {
 
 /// Defaults are the values of seed 001 where it gives one.
 struct IpmOptions {
+  std::string method = "cg";       ///< one of newton_methods(), Krylov or direct
   KrylovOptions krylov;            ///< cap of 500 iterations per direction
   double krylov_tolerance = 1e-3;  ///< on the relative residual; not given in the papers
-  std::string preconditioner = "block_diagonal";  ///< or "none"
+  std::string preconditioner = "block_diagonal";  ///< one of preconditioner_ids()
+  std::string apply = "matrix_free";              ///< one of newton_operators()
   std::string strategy = "path_following";       ///< or "potential_reduction": sets the three betas
   double beta_cen = 0, beta_1 = 0, beta_bd = 0;  ///< 0: the strategy's value (Sect. 5.2.3)
   double alpha_cen = 0.1, alpha_1 = 1;           ///< bounds on f_cen that choose between the betas
@@ -35,14 +38,28 @@ struct IpmOptions {
 ///     y = N' x + r' + s d,   x o y -> alpha e,   alpha = beta (x.y + s) / 2(n + 1) -> 0,
 ///
 /// with Nesterov-Todd scaling and inexact directions  (P(w) + N' + R) dx = alpha x^-1 - y - ds d.
+/// or with exact ones by a direct method.
 /// Own residual: max(|x.(y - s d)| / n, s |d|_inf), mixing J and m/s as the papers do.
 /// Cost per outer iteration: one Krylov solve and two products with N.
 /// Law: convex. Forms: both. Warm start: no. Any Kokkos back end. See README.md beside this file.
 class IpmSolver : public Solver {
  public:
+  IpmSolver();
   OptionList options() override;
+  void check_options(const std::vector<std::string>& given) const override;
   void setup(const Problem& problem) override;
   Info solve(Vector& gamma, Observer& observer) override;
+
+  /// A Newton system on its way to be solved.
+  struct NewtonStep {
+    const NewtonSystem& system;
+    const Vector& b;     ///< T(alpha x^-1 - y - ds d), world axes
+    long outer;          ///< outer iterations done before it
+    double alpha, beta;  ///< alpha = beta x.y / 2n (or its extended form)
+    double f_cen, s;     ///< centrality and artificial variable of the iterate
+  };
+  /// Called with every system before it is solved; may be empty.
+  std::function<void(const NewtonStep&)> on_newton_step;
 
  private:
   double choose_beta(double f_cen) const;
@@ -50,8 +67,9 @@ class IpmSolver : public Solver {
   IpmOptions options_;
   const Problem* problem_ = nullptr;
   Teuchos::RCP<NewtonSystem> system_;
-  Teuchos::RCP<BlockDiagonalInverse> preconditioner_;
-  std::unique_ptr<KrylovSolver> krylov_;
+  /// One of each kind, so that options can be set before the choice is known.
+  std::map<std::string, std::shared_ptr<Preconditioner>> preconditioners_;
+  std::unique_ptr<NewtonSolver> newton_;
 };
 
 }  // namespace ccp

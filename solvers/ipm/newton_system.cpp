@@ -1,5 +1,6 @@
 #include "solvers/ipm/newton_system.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace ccp {
@@ -53,6 +54,7 @@ NewtonSystem::NewtonSystem(const Problem& problem, DeviceArray<double* [2]> regu
       r_(problem.r()),
       mu_(problem.mu()),
       normal_(problem.normal()),
+      has_idle_(std::count(problem.host().mu.begin(), problem.host().mu.end(), 0.0) > 0),
       scaled_("ccp::NewtonSystem::scaled", 3 * static_cast<std::size_t>(problem.contacts())),
       regularization_(regularization),
       scaling_("ccp::NewtonSystem::scaling", problem.contacts()),
@@ -63,14 +65,29 @@ void NewtonSystem::apply(const Vector& p, Vector& y, Teuchos::ETransp, double al
   if (alpha != 1 || beta != 0) throw std::invalid_argument("NewtonSystem::apply: alpha=1, beta=0");
   ++applies_;
   if (on_apply) on_apply();
+  if (!matrix_.is_null()) {
+    matrix_->apply(p, y);
+    return;
+  }
   const auto in = read_view(p);
   const auto out = overwrite_view(y);
   const auto normal = normal_;
   const auto mu = mu_;
+  ConstVectorView pushing = in;
+  if (has_idle_) {
+    // An idle part must push nobody; Krylov vectors have none, but some preconditioners mix.
+    const auto active = scaled_;
+    Kokkos::parallel_for(
+        "ccp::NewtonSystem::active", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
+          const Vec3 z = load3(in, c), n = row3(normal, c);
+          store3(active, c, mu(c) > 0 ? z : dot(z, n) * n);
+        });
+    pushing = active;
+  }
   const auto rho = regularization_;
   const auto w = scaling_;
   delassus_->apply_fused(
-      in, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+      pushing, KOKKOS_LAMBDA(const int c, const Vec3& d) {
         const Vec3 z = load3(in, c), n = row3(normal, c), tw = row3(w, c);
         const double det = w(c, 3), zn = dot(z, n), m = mu(c);
         if (m > 0) {
@@ -145,23 +162,29 @@ void NewtonSystem::set_scaling(const VectorView& x, const VectorView& y) {
       });
 }
 
-void NewtonSystem::update(BlockDiagonalInverse& preconditioner) const {
+void NewtonSystem::set_scaling(const DeviceArray<const double* [4]>& scaling) {
+  Kokkos::deep_copy(scaling_, scaling);
+}
+
+void NewtonSystem::diagonal_blocks(const DeviceArray<double* [6]>& blocks) const {
   const auto normal = normal_;
   const auto mu = mu_;
   const auto w = scaling_;
   const auto base = diagonal_;
-  preconditioner.update(KOKKOS_LAMBDA(const int c, double* a) {
-    const double det = w(c, 3), m = mu(c);
-    const double n[3] = {normal(c, 0), normal(c, 1), normal(c, 2)};
-    // mu = 0: det along the normal, 1 across it.
-    const double along = m > 0 ? -det * (1 + m * m) : det - 1, across = m > 0 ? det : 1;
-    int k = 0;
-    for (int i = 0; i < 3; ++i) {
-      for (int j = i; j < 3; ++j, ++k) {
-        a[k] = base(c, k) + w(c, i) * w(c, j) + along * n[i] * n[j] + (i == j ? across : 0);
-      }
-    }
-  });
+  const auto a = blocks;
+  Kokkos::parallel_for(
+      "ccp::NewtonSystem::diagonal_blocks", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
+        const double det = w(c, 3), m = mu(c);
+        const double n[3] = {normal(c, 0), normal(c, 1), normal(c, 2)};
+        // mu = 0: det along the normal, 1 across it.
+        const double along = m > 0 ? -det * (1 + m * m) : det - 1, across = m > 0 ? det : 1;
+        int k = 0;
+        for (int i = 0; i < 3; ++i) {
+          for (int j = i; j < 3; ++j, ++k) {
+            a(c, k) = base(c, k) + w(c, i) * w(c, j) + along * n[i] * n[j] + (i == j ? across : 0);
+          }
+        }
+      });
 }
 
 }  // namespace ccp

@@ -3,12 +3,11 @@
 #include <functional>
 
 #include "solvers/core/problem.hpp"
-#include "solvers/linear/block_diagonal.hpp"
 
 namespace ccp {
 
 /// The linear system of the interior point method's Newton step, applied without being formed
-/// (seed 000 Sect. 4.2).
+/// (seed 000 Sect. 4.2), or by a matrix that somebody has assembled (NewtonMatrix).
 ///
 /// The method works with x = T gamma and y = T^-1 u, T = diag(mu, 1, 1) in contact axes, for which
 /// both cones become C = {n >= |t|}; with T on both sides N' = T^-1 N T^-1 is symmetric for any
@@ -21,7 +20,7 @@ namespace ccp {
 /// normal.
 ///
 /// A contact with mu = 0 has the cone n >= 0, t = 0: T^-1 drops its tangential part, and the idle
-/// rows of A are those of the identity.
+/// rows and columns of A are those of the identity.
 ///
 /// Storage: 14 numbers (112 bytes) per contact besides the shared problem data.
 class NewtonSystem : public Operator {
@@ -47,10 +46,22 @@ class NewtonSystem : public Operator {
 
   /// Takes the Nesterov-Todd point of (x, y), both in the interior of the cones.
   void set_scaling(const VectorView& x, const VectorView& y);
-  /// Hands the diagonal blocks of A to the preconditioner.
-  void update(BlockDiagonalInverse& preconditioner) const;
+  /// Takes scaling points as scaling() gives them.
+  void set_scaling(const DeviceArray<const double* [4]>& scaling);
+  /// Writes the diagonal blocks of A, [n] (00, 01, 02, 11, 12, 22).
+  void diagonal_blocks(const DeviceArray<double* [6]>& blocks) const;
 
-  long applies() const { return applies_; }
+  /// From now on products are the matrix's, who keeps its values those of A; null: matrix-free.
+  void use_matrix(Teuchos::RCP<const Operator> matrix) { matrix_ = std::move(matrix); }
+
+  /// [n][4]: T w and det w of the scaling point; where mu = 0, (0, 0, 0) and y_n / x_n.
+  const DeviceArray<double* [4]>& scaling() const { return scaling_; }
+  /// R, [n][2] along and across the normal, 1/kg.
+  const DeviceArray<double* [2]>& regularization() const { return regularization_; }
+
+  long applies() const {
+    return applies_;
+  }
 
   /// Called at every product with A; throws what it likes to leave the Krylov method.
   std::function<void()> on_apply;
@@ -61,6 +72,8 @@ class NewtonSystem : public Operator {
   ConstVectorView r_;
   DeviceArray<const double*> mu_;
   DeviceArray<const double* [3]> normal_;
+  Teuchos::RCP<const Operator> matrix_;      ///< null: matrix-free
+  bool has_idle_ = false;                    ///< whether there is a contact with mu = 0
   VectorView scaled_;                        ///< T^-1 x where a product needs it
   DeviceArray<double* [2]> regularization_;  ///< R
   DeviceArray<double* [4]> scaling_;         ///< T w and det w; for mu = 0: zero and y_n / x_n

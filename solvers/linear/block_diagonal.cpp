@@ -5,6 +5,17 @@ namespace ccp {
 BlockDiagonalInverse::BlockDiagonalInverse(Teuchos::RCP<const Map> map, int blocks)
     : map_(std::move(map)), inverse_("ccp::BlockDiagonalInverse::inverse", blocks) {}
 
+void BlockDiagonalInverse::update(const DeviceArray<const double* [6]>& blocks) {
+  const auto inverse = inverse_;
+  Kokkos::parallel_for(
+      "ccp::BlockDiagonalInverse::update", range(inverse_.extent(0)), KOKKOS_LAMBDA(const int c) {
+        double a[6], b[6];
+        for (int k = 0; k < 6; ++k) a[k] = blocks(c, k);
+        invert_symmetric(a, b);
+        for (int k = 0; k < 6; ++k) inverse(c, k) = b[k];
+      });
+}
+
 void BlockDiagonalInverse::apply(const Vector& x, Vector& y, Teuchos::ETransp, double alpha,
                                  double beta) const {
   ++applies_;

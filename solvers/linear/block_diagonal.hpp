@@ -12,19 +12,9 @@ class BlockDiagonalInverse : public Operator {
  public:
   BlockDiagonalInverse(Teuchos::RCP<const Map> map, int blocks);
 
-  /// Takes new blocks; `block(c, a)` writes the six entries (00, 01, 02, 11, 12, 22) of block c to
-  /// a. A block that is not positive definite is replaced by its diagonal.
-  template <class Block>
-  void update(const Block& block) {
-    const auto inverse = inverse_;
-    Kokkos::parallel_for(
-        "ccp::BlockDiagonalInverse::update", range(inverse_.extent(0)), KOKKOS_LAMBDA(const int c) {
-          double a[6], b[6];
-          block(c, a);
-          invert_symmetric(a, b);
-          for (int k = 0; k < 6; ++k) inverse(c, k) = b[k];
-        });
-  }
+  /// Takes new blocks, [n] (00, 01, 02, 11, 12, 22). A block that is not positive definite is
+  /// replaced by its diagonal.
+  void update(const DeviceArray<const double* [6]>& blocks);
 
   Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
   Teuchos::RCP<const Map> getRangeMap() const override { return map_; }

@@ -1,9 +1,14 @@
 #include "solvers/linear/krylov.hpp"
 
+#include <fmt/format.h>
+
 #include <BelosBiCGStabSolMgr.hpp>
 #include <BelosLinearProblem.hpp>
+#include <BelosMinresSolMgr.hpp>
 #include <BelosPseudoBlockCGSolMgr.hpp>
 #include <BelosPseudoBlockGmresSolMgr.hpp>
+#include <cmath>
+#include <stdexcept>
 
 #include "problems/error.hpp"
 #include "solvers/linear/belos_traits.hpp"
@@ -24,8 +29,51 @@ Teuchos::RCP<SolverManager> make_manager(const std::string& method) {
   if (method == "gmres") {
     return Teuchos::rcp(new ::Belos::PseudoBlockGmresSolMgr<double, KrylovVector, Operator>);
   }
-  throw InputError("Krylov method", "", "cg, bicgstab or gmres", "'" + method + "'");
+  if (method == "minres") {
+    return Teuchos::rcp(new ::Belos::MinresSolMgr<double, KrylovVector, Operator>);
+  }
+  throw InputError("Krylov method", "", "cg, bicgstab, gmres or minres", "'" + method + "'");
 }
+
+/// A preconditioner whose applications are counted and, if asked for, looked at.
+class WatchedInverse : public Operator {
+ public:
+  WatchedInverse(Teuchos::RCP<const Operator> inverse, bool watch)
+      : inverse_(std::move(inverse)), watch_(watch) {}
+
+  Teuchos::RCP<const Map> getDomainMap() const override { return inverse_->getDomainMap(); }
+  Teuchos::RCP<const Map> getRangeMap() const override { return inverse_->getRangeMap(); }
+  void apply(const Vector& x, Vector& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
+             double alpha = 1, double beta = 0) const override {
+    ++applies_;
+    inverse_->apply(x, y, mode, alpha, beta);
+    if (!watch_) return;
+    // x = 0 is no residual to judge by: the method has converged.
+    const double product = vector_kernels::dot(read_view(x), read_view(y));
+    if (!(product > 0) && vector_kernels::dot(read_view(x), read_view(x)) > 0) {
+      // Kept here as well, because some of Belos' methods throw on what they have caught as a plain
+      // std::exception.
+      fault_ = fmt::format("r.Mr = {:.2e} in application {}", product, applies_ - before_);
+      throw std::runtime_error(fault_);
+    }
+  }
+
+  void begin_solve() {
+    before_ = applies_;
+    fault_.clear();
+  }
+  /// What was wrong with it in this solve; "" if nothing was seen.
+  const std::string& fault() const { return fault_; }
+  long applies() const { return applies_; }
+  long applies_in_solve() const { return applies_ - before_; }
+
+ private:
+  Teuchos::RCP<const Operator> inverse_;
+  bool watch_;
+  mutable long applies_ = 0;
+  long before_ = 0;
+  mutable std::string fault_;
+};
 
 }  // namespace
 
@@ -33,10 +81,11 @@ struct KrylovSolver::Belos {
   Teuchos::RCP<LinearProblem> problem;
   Teuchos::RCP<SolverManager> manager;
   Teuchos::RCP<Teuchos::ParameterList> parameters;
+  Teuchos::RCP<WatchedInverse> inverse;  ///< null: none
 };
 
 const std::vector<std::string>& krylov_methods() {
-  static const std::vector<std::string> names = {"cg", "bicgstab", "gmres"};
+  static const std::vector<std::string> names = {"cg", "bicgstab", "gmres", "minres"};
   return names;
 }
 
@@ -46,10 +95,11 @@ KrylovSolver::KrylovSolver(const KrylovOptions& options, Teuchos::RCP<const Oper
   belos_->problem = Teuchos::rcp(new LinearProblem);
   belos_->problem->setOperator(a);
   if (!preconditioner.is_null()) {
-    if (options.method == "cg") {
-      belos_->problem->setLeftPrec(preconditioner);
+    belos_->inverse = Teuchos::rcp(new WatchedInverse(preconditioner, options.watch));
+    if (options.method == "cg" || options.method == "minres") {
+      belos_->problem->setLeftPrec(belos_->inverse);
     } else {
-      belos_->problem->setRightPrec(preconditioner);
+      belos_->problem->setRightPrec(belos_->inverse);
     }
   }
   belos_->parameters = Teuchos::parameterList("ccp::KrylovSolver");
@@ -77,19 +127,29 @@ KrylovResult KrylovSolver::solve(const Teuchos::RCP<const Vector>& b, const Teuc
   KrylovResult result;
   belos_->parameters->set("Convergence Tolerance", tolerance);
   belos_->manager->setParameters(belos_->parameters);
-  // Shallow copies: Belos works on the caller's data.
-  belos_->problem->setProblem(Teuchos::rcp(new KrylovVector(*x)),
-                              Teuchos::rcp(new KrylovVector(*b)));
-  belos_->manager->setProblem(belos_->problem);
+  if (!belos_->inverse.is_null()) belos_->inverse->begin_solve();
   try {
+    // Shallow copies: Belos works on the caller's data. A left preconditioner is applied here.
+    belos_->problem->setProblem(Teuchos::rcp(new KrylovVector(*x)),
+                                Teuchos::rcp(new KrylovVector(*b)));
+    belos_->manager->setProblem(belos_->problem);
     result.converged = belos_->manager->solve() == ::Belos::Converged;
-  } catch (const std::exception& error) {
+    result.iterations = belos_->manager->getNumIters();
+  } catch (const std::exception& error) {  // Belos' count of iterations is the last solve's then
     result.breakdown = true;
     result.message = error.what();
     result.message = result.message.substr(0, result.message.find('\n'));
+    if (!belos_->inverse.is_null()) {
+      result.indefinite = !belos_->inverse->fault().empty();
+      if (result.indefinite) result.message = belos_->inverse->fault();
+      result.iterations = static_cast<int>(belos_->inverse->applies_in_solve());
+    }
   }
-  result.iterations = belos_->manager->getNumIters();
   return result;
+}
+
+long KrylovSolver::preconditioner_applies() const {
+  return belos_->inverse.is_null() ? 0 : belos_->inverse->applies();
 }
 
 }  // namespace ccp

@@ -15,6 +15,7 @@ import time
 import unittest
 
 import h5py
+import numpy as np
 
 PROGRAM = os.environ.get("CCPBENCH", "")
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -84,8 +85,8 @@ class Basics(CommandLine):
 
     def test_help_of_every_command(self):
         out, _ = self.run_program("--help")
-        for command in ("list", "generate", "import", "info", "check", "solve", "run", "report",
-                        "compare"):
+        for command in ("list", "generate", "certify", "import", "info", "check", "solve", "run",
+                        "report", "compare", "freeze-systems", "precond"):
             self.assertIn(command, out)
             self.run_program(command, "--help")
         self.assertIn("Exit codes", out)
@@ -101,7 +102,8 @@ class Basics(CommandLine):
                 self.assertNotEqual(err, "")
 
     def test_lists_parse(self):
-        keys = {"solvers": {"id", "law", "forms", "warm_start", "summary"}}
+        keys = {"solvers": {"id", "law", "forms", "warm_start", "summary"},
+                "preconditioners": {"id", "needs", "symmetric", "definite", "summary", "options"}}
         for what in ("solvers", "preconditioners", "problems", "scenes", "studies"):
             if what == "studies" and not json.loads(self.run_program("list", "problems", "--json")[0]):
                 continue  # the studies name problems of the catalogue, which is not there yet
@@ -481,6 +483,123 @@ class Studies(CommandLine):
             self.assertEqual(file.attrs["instance"], "stack")
         out, _ = self.run_program("run", study, "-o", self.path("out"), "--resume", code=CRASHED)
         self.assertIn("(1 kept from before)", out)
+
+
+class Systems(CommandLine):
+    """freeze-systems and precond."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_program("generate", "pile", "--spheres", "40", "--contacts", "120", "--flow-dt",
+                         "0.01", "-o", "pile.h5")
+
+    def freeze(self, at="2,6", **rest):
+        return self.run_program("freeze-systems", "pile.h5", "--at", at, "-o", "systems.h5",
+                                "--force", **rest)[0]
+
+    def test_freeze_check_and_precond(self):
+        self.assertIn("systems.h5: 2 systems of 120 contacts", self.freeze())
+        self.assertIn("good (2 systems of pile, 120 contacts)",
+                      self.run_program("check", "systems.h5")[0])
+        arguments = ["precond", "systems.h5", "--krylov", "cg,bicgstab,cholmod", "--preconditioner",
+                     "none,block_ic0,iluk[level=1],ilut", "--tolerance", "1e-8"]
+        out = json.loads(self.run_program(*arguments, "--json", "-o", "precond.h5")[0])
+        self.assertEqual(len(out["rows"]), 2 * (2 * 4 + 1))
+        for row in out["rows"]:
+            if row["status"] == "refused":
+                self.assertEqual((row["method"], row["preconditioner"]), ("cg", "ilut"))
+                continue
+            self.assertEqual(row["status"], "converged", row)
+            self.assertLess(row["residual"], 2e-8)
+            if row["method"] != "cholmod":
+                self.assertLess(row["eigenvalue_low"], row["eigenvalue_high"])
+                self.assertEqual(row["eigenvalue_method"],
+                                 "arnoldi" if row["preconditioner"] == "ilut" else "lanczos")
+        self.assertIn("good (precond result, 18 rows)",
+                      self.run_program("check", "precond.h5")[0])
+        with h5py.File(self.path("precond.h5")) as file:
+            self.assertEqual(file.attrs["format"], "ccpbench-precond")
+            self.assertEqual(list(file["rows/iterations"]),
+                             [row["iterations"] for row in out["rows"]])
+            self.assertIn("commit", file["provenance"].attrs)
+        table, _ = self.run_program(*arguments)
+        for word in ("system 2", "system 6", "iluk[level=1]", "eig low", "refused"):
+            self.assertIn(word, table)
+
+    def test_the_systems_file_is_what_its_description_says(self):
+        """A from the files alone, as docs/frozen-systems.md builds it, has the spectrum that
+        precond finds and b in its range."""
+        sys.path.insert(0, os.path.join(SOURCE, "docs", "examples"))
+        self.addCleanup(sys.path.pop, 0)
+        from read_problem import contact_velocity
+        self.freeze("4")
+        with h5py.File(self.path("pile.h5")) as problem, \
+                h5py.File(self.path("systems.h5")) as file:
+            self.assertEqual(file.attrs["instance_hash"], problem.attrs["content_sha256"])
+            mu, r = problem["ccp/mu"][()], problem["ccp/r"][()]
+            n = len(mu)
+            columns = [contact_velocity(problem, unit.reshape(n, 3)) - r for unit in np.eye(3 * n)]
+            matrix = np.array(columns).reshape(3 * n, 3 * n)
+            w, det = file["systems/w"][0], file["systems/det"][0]
+            rho, b = file["regularization"][:], file["systems/rhs"][0]
+        t = np.stack([mu, np.ones_like(mu), np.ones_like(mu)], axis=1)
+        p = w[:, :, None] * w[:, None, :] - det[:, None, None] * np.diag([1.0, -1.0, -1.0])
+        block = t[:, :, None] * p * t[:, None, :]
+        block[:, [0, 1, 2], [0, 1, 2]] += rho[:, [0, 1, 1]]
+        for c in range(n):
+            matrix[3 * c:3 * c + 3, 3 * c:3 * c + 3] += block[c]
+        spectrum = np.linalg.eigvalsh(matrix)
+        self.assertGreater(spectrum[0], 0)
+        self.assertEqual(b.shape, (n, 3))
+        out = json.loads(self.run_program("precond", "systems.h5", "--preconditioner", "none",
+                                          "--eigenvalue-steps", "300", "--json")[0])
+        row = out["rows"][0]
+        self.assertLess(abs(row["eigenvalue_high"] / spectrum[-1] - 1), 1e-6)
+        self.assertLess(abs(row["eigenvalue_low"] / spectrum[0] - 1), 1e-3)
+
+    def test_what_is_not_met_is_said(self):
+        self.assertIn("1 system of 120 contacts; the solve ended as",
+                      self.freeze("3,99999", code=NOT_REACHED))
+        self.assertIn("the solve ended as", self.freeze("all"))
+        self.refused("freeze-systems", "pile.h5", "--at", "99999", "-o", "none.h5",
+                     parts=["one of the iterations asked for"])
+        self.assertFalse(os.path.exists(self.path("none.h5")))
+
+    def test_bad_input(self):
+        self.freeze()
+        freeze = ["freeze-systems", "pile.h5", "-o", "x.h5"]
+        precond = ["precond", "systems.h5"]
+        for arguments, parts in (
+                ([*freeze, "--at", "5:1"], ["--at", "0:40:2", "'5:1'"]),
+                ([*freeze, "--at", "1", "--solver", "pgj"], ["solver pgj", "ipm[...]"]),
+                ([*freeze, "--at", "1", "--solver", "ipm[preconditioner=none,level=1]"],
+                 ["option level"]),
+                (["freeze-systems", "pile.h5", "--at", "1", "-o", "systems.h5"],
+                 ["existing file"]),
+                ([*precond, "--preconditioner", "block_ic"],
+                 ["unknown preconditioner", "did you mean 'block_ic0'?"]),
+                ([*precond, "--preconditioner", "iluk[levl=1]"], ["did you mean 'level'?"]),
+                ([*precond, "--preconditioner", "none,"], ["--preconditioner"]),
+                ([*precond, "--krylov", "gmress"], ["did you mean 'gmres'?"]),
+                ([*precond, "--operator", "dense"], ["--operator", "matrix_free"]),
+                ([*precond, "--problem", "nowhere.h5"], ["nowhere.h5", "no such file"]),
+                (["precond", "pile.h5"], ["'ccpbench-systems'", "'ccpbench-problem'"]),
+                (["precond", "nothing.h5"], ["no such file"])):
+            with self.subTest(arguments=arguments):
+                self.refused(*arguments, parts=parts)
+
+    def test_moved_and_foreign_problems(self):
+        self.freeze()
+        os.mkdir(self.path("there"))
+        os.rename(self.path("pile.h5"), self.path("there/moved.h5"))
+        self.refused("precond", "systems.h5", parts=["--problem says where else"])
+        self.run_program("precond", "systems.h5", "--problem", "there/moved.h5")
+        self.refused("precond", "systems.h5", "--problem", self.scene("stack"),
+                     parts=["content hash"])
+        whole = self.read("systems.h5")
+        with open(self.path("cut.h5"), "wb") as stream:
+            stream.write(whole[:len(whole) // 2])
+        self.refused("precond", "cut.h5", parts=["truncated or damaged"])
 
 
 if __name__ == "__main__":

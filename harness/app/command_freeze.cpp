@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "harness/app/app.hpp"
+#include "harness/app/terminal.hpp"
+#include "harness/frozen_systems.hpp"
+#include "harness/provenance.hpp"
+#include "problems/catalogue.hpp"
+#include "problems/error.hpp"
+#include "problems/hdf5_file.hpp"
+#include "problems/problem_file.hpp"
+
+namespace ccp::app {
+
+void add_freeze_systems(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand(
+      "freeze-systems", "Store Newton systems of an ipm solve, to try preconditioners on");
+  struct Arguments {
+    std::string problem, solver = "ipm", at, output;
+    int threads = 1;
+    bool force = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  auto* a = arguments.get();
+  command->add_option("problem", a->problem, "Problem file or catalogue name")->required();
+  command->add_option("-s,--solver", a->solver, "ipm[option=value,...]")->capture_default_str();
+  command
+      ->add_option("--at", a->at,
+                   "Outer iterations done before a system: 5,10,20 or 0:40:2 (first:last:step) or "
+                   "all")
+      ->required();
+  command->add_option("-o,--output", a->output, "File of systems to write")->required();
+  command->add_option("--threads", a->threads, "Threads of the OpenMP back end")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--force", a->force, "Overwrite the output");
+  command->callback([arguments, &context] {
+    auto& a = *arguments;
+    const auto at = parse_iterations(a.at, "--at");
+    const SolverSpec spec = SolverSpec::parse(a.solver);
+    check_output_path(a.output, a.force);
+    const ContactProblem host = read_problem(resolve_problem(a.problem));
+    if (backend_name() == "Serial" && a.threads != 1) {
+      throw InputError("--threads", "", "1: this build runs on Kokkos Serial",
+                       std::to_string(a.threads));
+    }
+    const KokkosSession kokkos(a.threads);
+    FreezeOutcome outcome = freeze_systems(host, spec, at);
+    outcome.systems.problem = a.problem;
+    outcome.systems.provenance =
+        collect_provenance(backend_threads(), context.command_line).entries();
+    write_systems(a.output, outcome.systems, a.force);
+    const std::size_t stored = outcome.systems.systems.size();
+    fmt::print("{}: {} system{} of {} contacts{}\n", a.output, stored, stored == 1 ? "" : "s",
+               grouped(static_cast<long>(host.contacts())),
+               outcome.ended.empty() ? "" : "; the solve ended as " + outcome.ended);
+    if (stored < at.size()) context.exit_code = target_not_reached;
+  });
+}
+
+}  // namespace ccp::app

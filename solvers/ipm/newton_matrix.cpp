@@ -1,0 +1,64 @@
+#include "solvers/ipm/newton_matrix.hpp"
+
+#include <Tpetra_BlockCrsMatrix.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <array>
+
+namespace ccp {
+namespace {
+
+/// N without the rows and columns of the tangential parts of contacts with mu = 0. (Their
+/// identity is on the diagonal, which is not ours.)
+BlockMatrix active_delassus(const ContactProblem& problem) {
+  BlockMatrix matrix = assemble_delassus(problem);
+  const auto idle = [&](std::size_t c) { return problem.mu[c] == 0; };
+  const auto normal = [&](std::size_t c) -> std::array<double, 3> {
+    if (problem.form == ContactProblem::Form::assembled) return {1, 0, 0};
+    return {problem.frame[9 * c], problem.frame[9 * c + 1], problem.frame[9 * c + 2]};
+  };
+  for (std::size_t c = 0; c < problem.contacts(); ++c) {
+    for (std::int64_t k = matrix.row_offsets[c]; k < matrix.row_offsets[c + 1]; ++k) {
+      const auto d = static_cast<std::size_t>(matrix.columns[k]);
+      double* const b = &matrix.blocks[9 * k];
+      if (idle(c)) {  // b <- n n^T b
+        const auto n = normal(c);
+        for (int j = 0; j < 3; ++j) {
+          const double along = n[0] * b[j] + n[1] * b[3 + j] + n[2] * b[6 + j];
+          for (int i = 0; i < 3; ++i) b[3 * i + j] = n[i] * along;
+        }
+      }
+      if (idle(d)) {  // b <- b n n^T
+        const auto n = normal(d);
+        for (int i = 0; i < 3; ++i) {
+          const double along = b[3 * i] * n[0] + b[3 * i + 1] * n[1] + b[3 * i + 2] * n[2];
+          for (int j = 0; j < 3; ++j) b[3 * i + j] = along * n[j];
+        }
+      }
+    }
+  }
+  return matrix;
+}
+
+}  // namespace
+
+NewtonMatrix::NewtonMatrix(const Problem& problem, Forms forms)
+    : diagonal_("ccp::NewtonMatrix::diagonal", problem.contacts()) {
+  if (!forms.crs && !forms.block_crs) return;
+  const BlockMatrix matrix = active_delassus(problem.host());
+  if (forms.crs) {
+    crs_ = make_crs(matrix, problem.map());
+    crs_place_ = diagonal_places(*crs_);
+  }
+  if (forms.block_crs) {
+    block_crs_ = make_block_crs(matrix, problem.map());
+    block_place_ = diagonal_places(*block_crs_);
+  }
+}
+
+void NewtonMatrix::update(const NewtonSystem& system) {
+  system.diagonal_blocks(diagonal_);
+  if (!crs_.is_null()) replace_diagonal(diagonal_, crs_place_, *crs_);
+  if (!block_crs_.is_null()) replace_diagonal(diagonal_, block_place_, *block_crs_);
+}
+
+}  // namespace ccp

@@ -1,0 +1,245 @@
+#include "solvers/linear/sparse_matrix.hpp"
+
+#include <Tpetra_BlockCrsMatrix.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <algorithm>
+#include <stdexcept>
+
+#include "solvers/core/transfer.hpp"
+
+namespace ccp {
+namespace {
+
+using RowOffsets = CrsMatrix::crs_graph_type::local_graph_device_type::row_map_type;
+using Columns = CrsMatrix::crs_graph_type::local_graph_device_type::entries_type;
+using Offset = RowOffsets::non_const_value_type;
+
+bool is_movable(const ContactProblem& problem, int body) {
+  if (body < 0) return false;
+  if (problem.inverse_mass[body] != 0) return true;
+  if (!problem.rotates()) return false;
+  const double* inertia = &problem.inverse_inertia[9 * static_cast<std::size_t>(body)];
+  return std::any_of(inertia, inertia + 9, [](double entry) { return entry != 0; });
+}
+
+/// The contacts of every movable body: 2 * contact + side, grouped by body.
+struct Incidence {
+  std::vector<int> offset, entry;
+
+  explicit Incidence(const ContactProblem& problem) : offset(problem.bodies() + 1, 0) {
+    const auto& body = problem.contact_bodies;
+    for (const int b : body) {
+      if (is_movable(problem, b)) ++offset[b + 1];
+    }
+    for (std::size_t b = 1; b < offset.size(); ++b) offset[b] += offset[b - 1];
+    entry.resize(offset.back());
+    std::vector<int> fill(offset.begin(), offset.end() - 1);
+    for (std::size_t k = 0; k < body.size(); ++k) {
+      if (is_movable(problem, body[k])) entry[fill[body[k]]++] = static_cast<int>(k);
+    }
+  }
+};
+
+/// block += sign_c sign_d (1/m I - [a_c]x J^-1 [a_d]x), the velocity at contact c of a body that
+/// contact d pushes; sides A and B have signs -1 and 1.
+void add_block(const ContactProblem& problem, int body, int entry_c, int entry_d, double* block) {
+  const double sign = (entry_c & 1) == (entry_d & 1) ? 1 : -1;
+  for (int i = 0; i < 3; ++i) block[4 * i] += sign * problem.inverse_mass[body];
+  if (!problem.rotates()) return;
+  const auto arm = [&](int entry, double cross[9]) {
+    const double* r = ((entry & 1) ? &problem.arm_b : &problem.arm_a)->data() + 3 * (entry >> 1);
+    const double value[9] = {0, -r[2], r[1], r[2], 0, -r[0], -r[1], r[0], 0};
+    std::copy(value, value + 9, cross);
+  };
+  double c[9], d[9], turn[9];
+  arm(entry_c, c);
+  arm(entry_d, d);
+  const double* inverse_inertia = &problem.inverse_inertia[9 * static_cast<std::size_t>(body)];
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      turn[3 * i + j] = 0;
+      for (int k = 0; k < 3; ++k) turn[3 * i + j] += inverse_inertia[3 * i + k] * d[3 * k + j];
+    }
+  }
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      for (int k = 0; k < 3; ++k) block[3 * i + j] -= sign * c[3 * i + k] * turn[3 * k + j];
+    }
+  }
+}
+
+Teuchos::RCP<const Map> block_map(const BlockMatrix& matrix, const Map& map) {
+  return Teuchos::rcp(new Map(matrix.row_offsets.size() - 1, 0, map.getComm()));
+}
+
+Teuchos::RCP<const CrsMatrix::crs_graph_type> make_graph(const Teuchos::RCP<const Map>& map,
+                                                         const std::vector<Offset>& offsets,
+                                                         const std::vector<int>& columns) {
+  using Graph = CrsMatrix::crs_graph_type;
+  const auto rows =
+      upload<RowOffsets::non_const_type>("ccp::SparseMatrix::row_offsets", offsets, offsets.size());
+  const auto entries = upload<Columns>("ccp::SparseMatrix::columns", columns, columns.size());
+  auto graph = Teuchos::rcp(new Graph(map, map, RowOffsets(rows), entries));
+  graph->fillComplete(map, map);
+  return graph;
+}
+
+/// The place in its row of the first entry whose column is column_of(row).
+template <class Graph, class Column>
+std::vector<int> places(const Graph& graph, const Column& column_of) {
+  std::vector<int> place(static_cast<std::size_t>(graph.numRows()));
+  for (int row = 0; row < static_cast<int>(place.size()); ++row) {
+    const int* const begin = graph.entries.data() + graph.row_map(row);
+    const int* const end = graph.entries.data() + graph.row_map(row + 1);
+    const int* const at = std::lower_bound(begin, end, column_of(row));
+    if (at == end || *at != column_of(row)) {
+      throw std::invalid_argument("diagonal_places: row " + std::to_string(row) +
+                                  " has no diagonal block");
+    }
+    place[row] = static_cast<int>(at - begin);
+  }
+  return place;
+}
+
+}  // namespace
+
+BlockMatrix assemble_delassus(const ContactProblem& problem) {
+  if (problem.form == ContactProblem::Form::assembled) return problem.delassus;
+  const Incidence incidence(problem);
+  const std::size_t n = problem.contacts();
+  BlockMatrix matrix;
+  matrix.row_offsets.reserve(n + 1);
+  matrix.row_offsets.push_back(0);
+  std::vector<std::int64_t> last(n, -1);  // the row that met this column last
+  for (std::size_t c = 0; c < n; ++c) {
+    const auto row = static_cast<std::int64_t>(c);
+    const auto meet = [&](int d) {
+      if (last[d] == row) return;
+      last[d] = row;
+      matrix.columns.push_back(d);
+    };
+    meet(static_cast<int>(c));
+    for (int side = 0; side < 2; ++side) {
+      const int body = problem.contact_bodies[2 * c + side];
+      if (body < 0) continue;
+      for (int k = incidence.offset[body]; k < incidence.offset[body + 1]; ++k) {
+        meet(incidence.entry[k] >> 1);
+      }
+    }
+    std::sort(matrix.columns.begin() + matrix.row_offsets.back(), matrix.columns.end());
+    matrix.row_offsets.push_back(static_cast<std::int64_t>(matrix.columns.size()));
+  }
+  matrix.blocks.assign(9 * matrix.columns.size(), 0.0);
+  for (std::size_t c = 0; c < n; ++c) {
+    const auto begin = matrix.columns.begin() + matrix.row_offsets[c];
+    const auto end = matrix.columns.begin() + matrix.row_offsets[c + 1];
+    for (int side = 0; side < 2; ++side) {
+      const int body = problem.contact_bodies[2 * c + side];
+      if (body < 0) continue;
+      for (int k = incidence.offset[body]; k < incidence.offset[body + 1]; ++k) {
+        const auto at = std::lower_bound(begin, end, incidence.entry[k] >> 1);
+        add_block(problem, body, 2 * static_cast<int>(c) + side, incidence.entry[k],
+                  &matrix.blocks[9 * static_cast<std::size_t>(at - matrix.columns.begin())]);
+      }
+    }
+  }
+  return matrix;
+}
+
+Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<const Map>& map) {
+  const std::size_t n = matrix.row_offsets.size() - 1;
+  // The block that mirrors block k of row c; null where there is none.
+  const auto mirror = [&](std::size_t c, std::int64_t k) -> const double* {
+    const auto d = static_cast<std::size_t>(matrix.columns[k]);
+    const auto begin = matrix.columns.begin() + matrix.row_offsets[d];
+    const auto end = matrix.columns.begin() + matrix.row_offsets[d + 1];
+    const auto at = std::lower_bound(begin, end, static_cast<int>(c));
+    if (at == end || *at != static_cast<int>(c)) return nullptr;
+    return &matrix.blocks[9 * static_cast<std::size_t>(at - matrix.columns.begin())];
+  };
+  std::vector<Offset> offsets{0};
+  std::vector<int> columns;
+  std::vector<double> values;
+  offsets.reserve(3 * n + 1);
+  for (std::size_t c = 0; c < n; ++c) {
+    for (int i = 0; i < 3; ++i) {
+      for (std::int64_t k = matrix.row_offsets[c]; k < matrix.row_offsets[c + 1]; ++k) {
+        const bool diagonal = matrix.columns[k] == static_cast<int>(c);
+        const double* const own = &matrix.blocks[9 * k];
+        const double* const other = diagonal ? own : mirror(c, k);
+        for (int j = 0; j < 3; ++j) {
+          const bool zero = own[3 * i + j] == 0 && (other == nullptr || other[3 * j + i] == 0);
+          if (zero && !diagonal) continue;
+          columns.push_back(3 * matrix.columns[k] + j);
+          values.push_back(own[3 * i + j]);
+        }
+      }
+      offsets.push_back(static_cast<Offset>(columns.size()));
+    }
+  }
+  using Local = CrsMatrix::local_matrix_device_type;
+  auto crs = Teuchos::rcp(new CrsMatrix(make_graph(map, offsets, columns)));
+  crs->resumeFill();
+  const Local local = crs->getLocalMatrixDevice();
+  Kokkos::deep_copy(local.values, upload<Local::values_type::non_const_type>(
+                                      "ccp::SparseMatrix::values", values, values.size()));
+  crs->fillComplete(map, map);
+  return crs;
+}
+
+Teuchos::RCP<BlockCrsMatrix> make_block_crs(const BlockMatrix& matrix,
+                                            const Teuchos::RCP<const Map>& map) {
+  const std::vector<Offset> offsets(matrix.row_offsets.begin(), matrix.row_offsets.end());
+  const auto graph = make_graph(block_map(matrix, *map), offsets,
+                                std::vector<int>(matrix.columns.begin(), matrix.columns.end()));
+  auto block = Teuchos::rcp(new BlockCrsMatrix(*graph, *map, *map, 3));
+  const auto values = block->getValuesDeviceNonConst();
+  Kokkos::deep_copy(values, upload<std::decay_t<decltype(values)>>(
+                                "ccp::SparseMatrix::blocks", matrix.blocks, matrix.blocks.size()));
+  return block;
+}
+
+DeviceArray<const int*> diagonal_places(const CrsMatrix& matrix) {
+  const auto graph = matrix.getLocalMatrixHost().graph;
+  return upload<DeviceArray<int*>>("ccp::SparseMatrix::diagonal_places",
+                                   places(graph, [](int row) { return row - row % 3; }),
+                                   static_cast<std::size_t>(graph.numRows()));
+}
+
+DeviceArray<const int*> diagonal_places(const BlockCrsMatrix& matrix) {
+  const auto graph = matrix.getCrsGraph().getLocalGraphHost();
+  return upload<DeviceArray<int*>>("ccp::SparseMatrix::diagonal_places",
+                                   places(graph, [](int row) { return row; }),
+                                   static_cast<std::size_t>(graph.numRows()));
+}
+
+void replace_diagonal(const DeviceArray<const double* [6]>& d, const DeviceArray<const int*>& place,
+                      CrsMatrix& matrix) {
+  const auto local = matrix.getLocalMatrixDevice();
+  const auto values = local.values;
+  const auto offset = local.graph.row_map;
+  Kokkos::parallel_for(
+      "ccp::SparseMatrix::replace_diagonal", range(d.extent(0)), KOKKOS_LAMBDA(const int c) {
+        const double a[3][3] = {
+            {d(c, 0), d(c, 1), d(c, 2)}, {d(c, 1), d(c, 3), d(c, 4)}, {d(c, 2), d(c, 4), d(c, 5)}};
+        for (int i = 0; i < 3; ++i) {
+          const Offset at = offset(3 * c + i) + place(3 * c + i);
+          for (int j = 0; j < 3; ++j) values(at + j) = a[i][j];
+        }
+      });
+}
+
+void replace_diagonal(const DeviceArray<const double* [6]>& d, const DeviceArray<const int*>& place,
+                      BlockCrsMatrix& matrix) {
+  const auto values = matrix.getValuesDeviceNonConst();
+  const auto offset = matrix.getCrsGraph().getLocalGraphDevice().row_map;
+  Kokkos::parallel_for(
+      "ccp::SparseMatrix::replace_diagonal", range(d.extent(0)), KOKKOS_LAMBDA(const int c) {
+        const double a[9] = {d(c, 0), d(c, 1), d(c, 2), d(c, 1), d(c, 3),
+                             d(c, 4), d(c, 2), d(c, 4), d(c, 5)};
+        const Offset at = 9 * (offset(c) + place(c));
+        for (int k = 0; k < 9; ++k) values(at + k) = a[k];
+      });
+}
+
+}  // namespace ccp

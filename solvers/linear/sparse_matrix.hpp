@@ -1,0 +1,42 @@
+#pragma once
+
+#include <Tpetra_BlockCrsMatrix_fwd.hpp>
+#include <Tpetra_CrsMatrix_fwd.hpp>
+
+#include "problems/contact_problem.hpp"
+#include "solvers/core/trilinos.hpp"
+
+namespace ccp {
+
+using CrsMatrix = Tpetra::CrsMatrix<double>;            ///< 3n x 3n, scalar entries
+using BlockCrsMatrix = Tpetra::BlockCrsMatrix<double>;  ///< n x n blocks of 3 x 3
+
+/// N = D^T M^-1 D written out [1/kg], in the axes that solvers work in (DelassusOperator): world
+/// axes for problems in bodies form, contact axes for assembled ones. Contacts that share a movable
+/// body have a block, on the diagonal everybody has one.
+///
+/// On the host, once per problem: about (contacts per body)^2 x bodies blocks of 72 bytes. A body
+/// with very many contacts (a moving container) makes N nearly dense; then it should not be
+/// assembled.
+BlockMatrix assemble_delassus(const ContactProblem& problem);
+
+/// The matrix as Tpetra's. Values may change afterwards where they are stored, the structure may
+/// not. The scalar form stores the diagonal blocks whole; elsewhere it leaves out an entry that is
+/// zero together with its mirror image: bodies that do not rotate have multiples of the identity
+/// there. The block form stores whole blocks. Columns ascend in every row.
+/// @param map  of 3n entries, held by one process
+Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<const Map>& map);
+Teuchos::RCP<BlockCrsMatrix> make_block_crs(const BlockMatrix& matrix,
+                                            const Teuchos::RCP<const Map>& map);
+
+/// Where the diagonal blocks of such a matrix begin in their rows: [3n], [n].
+DeviceArray<const int*> diagonal_places(const CrsMatrix& matrix);
+DeviceArray<const int*> diagonal_places(const BlockCrsMatrix& matrix);
+
+/// Writes the symmetric diagonal blocks d [n] (00, 01, 02, 11, 12, 22) over those of the matrix.
+void replace_diagonal(const DeviceArray<const double* [6]>& d, const DeviceArray<const int*>& place,
+                      CrsMatrix& matrix);
+void replace_diagonal(const DeviceArray<const double* [6]>& d, const DeviceArray<const int*>& place,
+                      BlockCrsMatrix& matrix);
+
+}  // namespace ccp

@@ -1,0 +1,78 @@
+#include "solvers/preconditioners/incomplete_cholesky.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace ccp {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+void IncompleteCholesky::setParameters(const Teuchos::ParameterList& parameters) {
+  if (parameters.isParameter("shift")) first_shift_ = parameters.get<double>("shift");
+}
+
+void IncompleteCholesky::initialize() {
+  const auto start = std::chrono::steady_clock::now();
+  analyze();
+  initialized_ = true;
+  computed_ = false;
+  ++initializations_;
+  initialize_time_ += seconds_since(start);
+}
+
+void IncompleteCholesky::compute() {
+  if (!initialized_) initialize();
+  const auto start = std::chrono::steady_clock::now();
+  shift_ = 0;
+  restarts_ = 0;
+  while (!(computed_ = factorize(shift_)) && restarts_ < max_restarts) {
+    shift_ = restarts_ == 0 ? first_shift_ : shift_growth * shift_;
+    ++restarts_;
+  }
+  ++computations_;
+  compute_time_ += seconds_since(start);
+}
+
+void IncompleteCholesky::apply(const Vector& x, Vector& y, Teuchos::ETransp, double alpha,
+                               double beta) const {
+  ++applications_;
+  const auto in = x.getLocalViewHost(Tpetra::Access::ReadOnly);
+  if (alpha == 1 && beta == 0) {
+    const auto out = y.getLocalViewHost(Tpetra::Access::OverwriteAll);
+    solve(in.data(), out.data());
+    return;
+  }
+  solution_.resize(in.extent(0));
+  solve(in.data(), solution_.data());
+  const auto out = y.getLocalViewHost(Tpetra::Access::ReadWrite);
+  for (std::size_t i = 0; i < solution_.size(); ++i) {
+    out(i, 0) = alpha * solution_[i] + (beta == 0 ? 0 : beta * out(i, 0));
+  }
+}
+
+OptionList IncompleteCholeskyPreconditioner::options() {
+  return OptionList("ic0 and block_ic0", "preconditioner")
+      .number("shift", shift_, OptionList::Range::positive(),
+              "first relative diagonal shift after a failed pivot; 3 times as much each time");
+}
+
+PreconditionerReport IncompleteCholeskyPreconditioner::compute() {
+  factor_->compute();
+  PreconditionerReport report;
+  report.good = factor_->isComputed();
+  report.shift = factor_->shift();
+  report.restarts = factor_->restarts();
+  if (!report.good) {
+    report.message =
+        fmt::format("no positive pivots with a diagonal shift of {:.1e} either", report.shift);
+  }
+  return report;
+}
+
+}  // namespace ccp

@@ -1,0 +1,469 @@
+// The assembled Newton matrix, the preconditioners and the direct methods.
+#include <Tpetra_BlockCrsMatrix.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <cmath>
+#include <map>
+
+#include "harness/frozen_systems.hpp"
+#include "harness/precond.hpp"
+#include "problems/generators/scenes.hpp"
+#include "solvers/core/registry.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/ipm/newton_matrix.hpp"
+#include "solvers/ipm/newton_solver.hpp"
+#include "solvers/linear/spectrum.hpp"
+#include "tests/kokkos_support.hpp"
+#include "tests/support.hpp"
+
+namespace ccp::test {
+namespace {
+
+/// y = A x for a vector in the operator's own axes.
+std::vector<double> product_of(const Operator& a, const std::vector<double>& x) {
+  const auto in = to_vector(x), out = to_vector(std::vector<double>(x.size(), 0.0));
+  a.apply(*in, *out);
+  return to_host(*out);
+}
+
+/// The operator's columns: entry (i, j) at j * size + i.
+std::vector<double> dense(const Operator& a, std::size_t size) {
+  std::vector<double> all;
+  for (std::size_t j = 0; j < size; ++j) {
+    std::vector<double> unit(size, 0.0);
+    unit[j] = 1;
+    const auto column = product_of(a, unit);
+    all.insert(all.end(), column.begin(), column.end());
+  }
+  return all;
+}
+
+/// Inverse of a dense matrix by Gauss-Jordan with pivoting.
+std::vector<double> inverse_of(std::vector<double> a) {
+  const auto n = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(a.size()))));
+  std::vector<double> b(a.size(), 0.0);
+  for (std::size_t i = 0; i < n; ++i) b[i * n + i] = 1;
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t best = k;
+    for (std::size_t i = k; i < n; ++i) {
+      if (std::abs(a[i * n + k]) > std::abs(a[best * n + k])) best = i;
+    }
+    for (std::size_t j = 0; j < n; ++j) {
+      std::swap(a[k * n + j], a[best * n + j]);
+      std::swap(b[k * n + j], b[best * n + j]);
+    }
+    const double pivot = a[k * n + k];
+    for (std::size_t j = 0; j < n; ++j) a[k * n + j] /= pivot, b[k * n + j] /= pivot;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double factor = a[i * n + k];
+      if (i == k || factor == 0) continue;
+      for (std::size_t j = 0; j < n; ++j) {
+        a[i * n + j] -= factor * a[k * n + j];
+        b[i * n + j] -= factor * b[k * n + j];
+      }
+    }
+  }
+  return b;
+}
+
+/// A Newton system at a random interior point, and its matrix in both forms.
+struct Assembled {
+  ContactProblem host;
+  Problem problem;
+  Teuchos::RCP<NewtonSystem> system;
+  NewtonMatrix matrix;
+
+  explicit Assembled(ContactProblem data, unsigned seed = 1)
+      : host(std::move(data)), problem(host), matrix(problem, {true, true}) {
+    const std::size_t n = host.contacts();
+    std::vector<double> rho(2 * n);
+    for (std::size_t k = 0; k < 2 * n; ++k) rho[k] = 0.01 * static_cast<double>(1 + k % 3);
+    system = Teuchos::rcp(
+        new NewtonSystem(problem, upload<DeviceArray<double* [2]>>("ccp::test::rho", rho, n)));
+    auto x = random_vector(3 * n, seed), y = random_vector(3 * n, seed + 1);
+    for (std::size_t c = 0; c < n; ++c) {
+      x[3 * c] = std::hypot(x[3 * c + 1], x[3 * c + 2]) + 0.2;
+      y[3 * c] = std::hypot(y[3 * c + 1], y[3 * c + 2]) + 0.3;
+      if (host.mu[c] == 0) x[3 * c + 1] = x[3 * c + 2] = y[3 * c + 1] = y[3 * c + 2] = 0;
+    }
+    system->set_scaling(to_view(world_axes(host, x)), to_view(world_axes(host, y)));
+    matrix.update(*system);
+  }
+
+  PreconditionerInput input() const {
+    return {problem.map(), problem.contacts(), matrix.diagonal(), matrix.crs(), matrix.block_crs()};
+  }
+};
+
+void check_assembled(const ContactProblem& host) {
+  const Assembled a(host);
+  for (unsigned seed = 3; seed < 5; ++seed) {
+    const auto x = random_vector(3 * host.contacts(), seed);
+    const auto expected = product_of(*a.system, x);
+    CHECK(relative_difference(product_of(*a.matrix.crs(), x), expected) < 1e-13);
+    CHECK(relative_difference(product_of(*a.matrix.block_crs(), x), expected) < 1e-13);
+  }
+}
+
+/// An input made of a matrix's blocks, for matrices that are no Newton matrices.
+struct Blocks {
+  Teuchos::RCP<const Map> map;
+  Teuchos::RCP<CrsMatrix> crs;
+  Teuchos::RCP<BlockCrsMatrix> block_crs;
+
+  explicit Blocks(const BlockMatrix& matrix)
+      : map(make_map(3 * (matrix.row_offsets.size() - 1))),
+        crs(make_crs(matrix, map)),
+        block_crs(make_block_crs(matrix, map)) {}
+  PreconditionerInput input() const {
+    return {map, static_cast<int>(map->getNodeNumElements() / 3), {}, crs, block_crs};
+  }
+};
+
+/// The block matrix with a_ij I + (1 - kronecker) e on the given scalar pattern.
+BlockMatrix blocks_of(const std::vector<std::vector<double>>& a, double skew) {
+  BlockMatrix matrix;
+  matrix.row_offsets = {0};
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < a.size(); ++j) {
+      if (a[i][j] == 0) continue;
+      matrix.columns.push_back(static_cast<int>(j));
+      for (int p = 0; p < 3; ++p) {
+        for (int q = 0; q < 3; ++q) matrix.blocks.push_back(p == q ? a[i][j] : skew * a[i][j]);
+      }
+    }
+    matrix.row_offsets.push_back(static_cast<std::int64_t>(matrix.columns.size()));
+  }
+  return matrix;
+}
+
+/// Whether (L L^T)_ij = a_ij on a's pattern, with (1 + shift) a_ii on the diagonal.
+void check_incomplete(const Preconditioner& factor, const CrsMatrix& a, double shift) {
+  const auto local = a.getLocalMatrixHost();
+  const auto rows = static_cast<std::size_t>(local.numRows());
+  const auto product = inverse_of(dense(*factor.inverse(), rows));
+  double largest = 0, worst = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t k = local.graph.row_map(i); k < local.graph.row_map(i + 1); ++k) {
+      const auto j = static_cast<std::size_t>(local.graph.entries(k));
+      const double expected = local.values(k) * (i == j ? 1 + shift : 1);
+      largest = std::max(largest, std::abs(expected));
+      worst = std::max(worst, std::abs(product[j * rows + i] - expected));
+    }
+  }
+  CHECK(worst < 1e-10 * largest);
+}
+
+/// Systems of an ipm solve of a small pile, made once.
+const FrozenSystems& pile_systems(const ContactProblem& pile) {
+  static const FrozenSystems systems =
+      freeze_systems(pile, SolverSpec::parse("ipm"), {3, 9}).systems;
+  return systems;
+}
+const ContactProblem& pile() {
+  static const ContactProblem problem = random_pile(200, 700, 5);
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("the assembled Newton matrix is the matrix-free one: every scene") {
+  for (const SceneEntry& entry : scene_entries()) {
+    const ContactProblem scene = make_scene(entry.name);
+    if (scene.contacts() == 0) continue;
+    INFO(entry.name);
+    check_assembled(scene);
+  }
+}
+
+TEST_CASE("the assembled Newton matrix is the matrix-free one: both forms, rotating or not") {
+  for (const bool rotates : {false, true}) {
+    INFO("rotates: " << rotates);
+    const ContactProblem problem = random_problem({6, 40, rotates, true, 21});
+    check_assembled(problem);
+    check_assembled(assembled_form(problem));
+  }
+}
+
+TEST_CASE("N as a matrix is the matrix-free N, and stores no more than it must") {
+  for (const bool rotates : {false, true}) {
+    const ContactProblem host = random_problem({6, 40, rotates, true, 22});
+    const Problem problem(host);
+    const BlockMatrix n = assemble_delassus(host);
+    const auto x = random_vector(120, 4), expected = product_of(*problem.delassus(), x);
+    const auto crs = make_crs(n, problem.map());
+    CHECK(relative_difference(product_of(*crs, x), expected) < 1e-13);
+    CHECK(relative_difference(product_of(*make_block_crs(n, problem.map()), x), expected) < 1e-13);
+    const std::size_t off_diagonal = n.columns.size() - 40;
+    CHECK(crs->getNodeNumEntries() == 9 * 40 + (rotates ? 9 : 3) * off_diagonal);
+  }
+}
+
+TEST_CASE("an update of the assembled matrix forgets the one before") {
+  Assembled a(random_problem({6, 40, true, true, 23}));
+  const Assembled other(random_problem({6, 40, true, true, 23}), 50);
+  a.system->set_scaling(other.system->scaling());
+  a.matrix.update(*a.system);
+  const auto x = random_vector(120, 5), expected = product_of(*other.system, x);
+  CHECK(relative_difference(product_of(*a.matrix.crs(), x), expected) < 1e-13);
+  CHECK(relative_difference(product_of(*a.matrix.block_crs(), x), expected) < 1e-13);
+}
+
+//   4 -1           The chain of blocks has no fill: the incomplete factorisation is the whole one.
+//  -1  4 -1
+//     -1  4 -1
+//        -1  4
+TEST_CASE("ic0 and block_ic0 without fill are Cholesky factorisations") {
+  const Blocks a(blocks_of({{4, -1, 0, 0}, {-1, 4, -1, 0}, {0, -1, 4, -1}, {0, 0, -1, 4}}, 0.2));
+  for (const char* id : {"ic0", "block_ic0"}) {
+    INFO(id);
+    const auto factor = make_preconditioner({id, {}});
+    factor->setup(a.input());
+    const PreconditionerReport report = factor->compute();
+    CHECK(report.good);
+    CHECK(report.restarts == 0);
+    const auto x = random_vector(12, 6);
+    CHECK(relative_difference(product_of(*factor->inverse(), product_of(*a.crs, x)), x) < 1e-14);
+  }
+}
+
+TEST_CASE("ic0 and block_ic0 agree with the matrix on its pattern") {
+  const Assembled a(random_pile(25, 60, 7));
+  for (const char* id : {"ic0", "block_ic0"}) {
+    INFO(id);
+    const auto factor = make_preconditioner({id, {}});
+    factor->setup(a.input());
+    const PreconditionerReport report = factor->compute();
+    CHECK(report.good);
+    check_incomplete(*factor, *a.matrix.crs(), report.shift);
+  }
+}
+
+// Kershaw's matrix (1978): positive definite, but the last pivot of its incomplete factor is not.
+TEST_CASE("ic0 and block_ic0 start again with a shifted diagonal") {
+  const Blocks a(blocks_of({{3, -2, 0, 2}, {-2, 3, -2, 0}, {0, -2, 3, -2}, {2, 0, -2, 3}}, 0));
+  for (const char* id : {"ic0", "block_ic0"}) {
+    INFO(id);
+    const auto factor = make_preconditioner({id, {{"shift", "0.01"}}});
+    factor->setup(a.input());
+    const PreconditionerReport report = factor->compute();
+    CHECK(report.good);
+    CHECK(report.restarts >= 1);
+    CHECK(std::abs(report.shift / (0.01 * std::pow(3, report.restarts - 1)) - 1) < 1e-12);
+    check_incomplete(*factor, *a.crs, report.shift);
+  }
+}
+
+TEST_CASE("a matrix without any incomplete factor is told, not thrown") {
+  BlockMatrix matrix = blocks_of({{4, -1}, {-1, 4}}, 0);
+  for (double& entry : matrix.blocks) entry = -entry;
+  const Blocks negative(matrix);
+  for (const char* id : {"ic0", "block_ic0"}) {
+    const auto factor = make_preconditioner({id, {}});
+    factor->setup(negative.input());
+    const PreconditionerReport report = factor->compute();
+    CHECK_FALSE(report.good);
+    CHECK_FALSE(report.message.empty());
+  }
+}
+
+TEST_CASE("incomplete Cholesky factors are Ifpack2 preconditioners: y = alpha M^-1 x + beta y") {
+  const Blocks a(blocks_of({{4, -1}, {-1, 4}}, 0.1));
+  for (const char* id : {"ic0", "block_ic0"}) {
+    const auto factor = make_preconditioner({id, {}});
+    factor->setup(a.input());
+    factor->compute();
+    const auto host_x = random_vector(6, 1), host_y = random_vector(6, 2);
+    const auto x = to_vector(host_x), y = to_vector(host_y);
+    auto expected = product_of(*factor->inverse(), host_x);
+    for (std::size_t i = 0; i < 6; ++i) expected[i] = 2 * expected[i] - 3 * host_y[i];
+    factor->inverse()->apply(*x, *y, Teuchos::NO_TRANS, 2, -3);
+    CHECK(relative_difference(to_host(*y), expected) < 1e-15);
+  }
+}
+
+TEST_CASE("every preconditioner with every method solves real Newton systems, or says why not") {
+  PrecondRequest request;
+  request.methods = newton_methods();
+  for (const std::string& id : preconditioner_ids()) request.preconditioners.push_back({id, {}});
+  request.preconditioners.push_back({"iluk", {{"level", "1"}}});
+  request.preconditioners.push_back({"relaxation", {{"sweeps", "2"}}});
+  request.tolerance = 1e-6;
+  request.max_iterations = 2000;
+  const auto rows = run_precond(request, pile_systems(pile()), pile());
+  CHECK(rows.size() == 2 * (4 * request.preconditioners.size() + direct_methods().size()));
+  std::map<std::string, long> iterations;
+  for (const PrecondRow& row : rows) {
+    INFO(row.method << " with " << row.preconditioner << " on system " << row.outer << ": "
+                    << row.status << " " << row.message << ", residual " << row.residual);
+    const bool direct = is_direct_method(row.method);
+    const bool definite =
+        direct || preconditioner_entry(SolverSpec::parse(row.preconditioner).id).definite;
+    if (row.status == "refused") {
+      CHECK(row.preconditioner == "ilut");
+      CHECK((row.method == "cg" || row.method == "minres"));
+    } else if (definite || row.status == "converged") {
+      CHECK(row.status == "converged");
+      CHECK(row.residual <= (direct ? 1e-9 : 1.5 * request.tolerance));
+    } else {
+      // An incomplete LU that has become indefinite: said, as in the paper.
+      CHECK((row.status == "breakdown" || row.status == "max_iterations"));
+    }
+    if (row.method == "cg" && row.outer == 9) iterations[row.preconditioner] = row.iterations;
+  }
+  CHECK(iterations.at("block_diagonal") < iterations.at("none"));
+  CHECK(iterations.at("relaxation") < iterations.at("block_diagonal"));
+  CHECK(iterations.at("block_ic0") < iterations.at("relaxation"));
+}
+
+TEST_CASE("the assembled operators take the iterations of the matrix-free one") {
+  std::map<std::string, long> iterations;
+  for (const std::string& op : newton_operators()) {
+    PrecondRequest request;
+    request.methods = {"cg"};
+    request.preconditioners = {{"block_diagonal", {}}};
+    request.apply = op;
+    const auto rows = run_precond(request, pile_systems(pile()), pile());
+    iterations[op] = rows.back().iterations;
+    CHECK(rows.back().status == "converged");
+  }
+  CHECK(std::abs(iterations.at("crs") - iterations.at("matrix_free")) <= 1);
+  CHECK(std::abs(iterations.at("block_crs") - iterations.at("matrix_free")) <= 1);
+}
+
+namespace {
+
+/// -1 times the identity: as indefinite as a preconditioner can be.
+class Minus : public Operator {
+ public:
+  explicit Minus(Teuchos::RCP<const Map> map) : map_(std::move(map)) {}
+  Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
+  Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
+  void apply(const Vector& x, Vector& y, Teuchos::ETransp, double, double) const override {
+    y.scale(-1, x);
+  }
+
+ private:
+  Teuchos::RCP<const Map> map_;
+};
+
+}  // namespace
+
+TEST_CASE("an indefinite preconditioner is a breakdown with a message, not a crash") {
+  const Assembled a(random_pile(40, 100, 8));
+  for (const char* method : {"cg", "minres"}) {
+    INFO(method);
+    KrylovOptions options;
+    options.method = method;
+    options.watch = true;
+    KrylovSolver krylov(options, a.system, Teuchos::rcp(new Minus(a.problem.map())));
+    const auto b = to_vector(random_vector(300, 1)), x = to_vector(std::vector<double>(300, 0.0));
+    const KrylovResult result = krylov.solve(b, x, 1e-6);
+    CHECK(result.breakdown);
+    CHECK(result.indefinite);
+    check_parts(result.message, {"r.Mr", "application 1"});
+    CHECK(krylov.preconditioner_applies() == 1);
+  }
+}
+
+TEST_CASE("ipm ends with a status where its preconditioner breaks down") {
+  // Without regularisation and with stacks of contacts between two bodies, A is nearly singular.
+  const Problem problem(pile());
+  const auto solver = make_solver(SolverSpec::parse("ipm[preconditioner=iluk,level=1]"));
+  solver->setup(problem);
+  Vector gamma(problem.map(), 1);
+  NullObserver nobody;
+  const Info info = solver->solve(gamma, nobody);
+  CHECK((info.status == Status::converged || info.status == Status::numerical_error ||
+         info.status == Status::stagnated || info.status == Status::max_iterations));
+  if (info.status == Status::numerical_error) CHECK_FALSE(info.message.empty());
+}
+
+TEST_CASE("the ends of a known spectrum: Lanczos and Arnoldi") {
+  // diag(1, 2, ..., 60): found exactly once the space is exhausted, and well before it.
+  std::vector<std::vector<double>> a(20, std::vector<double>(20, 0.0));
+  for (std::size_t i = 0; i < 20; ++i) a[i][i] = static_cast<double>(i + 1);
+  const Blocks diagonal(blocks_of(a, 0));
+  const auto start = to_vector(random_vector(60, 3));
+  for (const bool symmetric : {true, false}) {
+    const Spectrum spectrum =
+        estimate_spectrum(*diagonal.crs, Teuchos::null, symmetric, *start, 100);
+    CHECK(spectrum.method == (symmetric ? "lanczos" : "arnoldi"));
+    CHECK(std::abs(spectrum.low - 1) < 1e-8);
+    CHECK(std::abs(spectrum.high - 20) < 1e-8);
+    CHECK(spectrum.imaginary == 0);
+  }
+  // A symmetric, indefinite preconditioner: Lanczos gives up, Arnoldi finds the negative spectrum.
+  const Spectrum negative =
+      estimate_spectrum(*diagonal.crs, Teuchos::rcp(new Minus(diagonal.map)), true, *start, 100);
+  CHECK(negative.method == "arnoldi");
+  CHECK(std::abs(negative.low + 20) < 1e-8);
+  CHECK(std::abs(negative.high + 1) < 1e-8);
+}
+
+TEST_CASE("the registry of preconditioners: names, options, defaults that agree") {
+  check_parts(error_of([] {
+                make_preconditioner({"ic", {}});
+              }),
+              {"unknown preconditioner 'ic'", "did you mean 'ic0'?"});
+  check_parts(error_of([] {
+                make_preconditioner({"iluk", {{"level", "-1"}}});
+              }),
+              {"preconditioner iluk: option level: expected integer >= 0", "'-1'"});
+  check_parts(error_of([] {
+                make_preconditioner({"none", {{"level", "1"}}});
+              }),
+              {"unknown option 'level'"});
+  std::map<std::string, std::string> seen;  // ipm offers each name once
+  for (const PreconditionerEntry& entry : preconditioner_entries()) {
+    for (const auto& option : entry.make()->options().entries()) {
+      const std::string text = option.value + " " + option.allowed;
+      CHECK(seen.try_emplace(option.name, text).first->second == text);
+    }
+  }
+}
+
+TEST_CASE("ipm refuses options that contradict each other") {
+  const std::map<std::string, std::vector<std::string>> faults = {
+      {"ipm[preconditioner=none,level=1]", {"option level", "iluk, block_iluk", "=none"}},
+      {"ipm[level=1]", {"option level", "preconditioner=block_diagonal"}},
+      {"ipm[preconditioner=iluk,sweeps=2]", {"option sweeps", "relaxation"}},
+      {"ipm[krylov=cholmod,preconditioner=ic0]", {"cholmod is a direct method"}},
+      {"ipm[krylov=cholmod,krylov_tolerance=1e-3]", {"option krylov_tolerance", "direct"}},
+      {"ipm[krylov=cholmod,operator=crs]", {"option operator", "direct"}},
+      {"ipm[krylov=cholmod,shift=1e-2]", {"option shift", "krylov=cholmod"}},
+      {"ipm[gmres_restart=20]", {"option gmres_restart", "krylov=gmres"}},
+      {"ipm[preconditioner=ilut]", {"cg needs a symmetric preconditioner"}},
+      {"ipm[preconditioner=ilu]", {"option preconditioner", "iluk"}}};
+  for (const auto& [text, parts] : faults) {
+    INFO(text);
+    check_parts(error_of([&] { make_solver(SolverSpec::parse(text)); }), parts);
+  }
+  for (const char* text :
+       {"ipm[level=1,preconditioner=iluk]", "ipm[krylov=cholmod,preconditioner=none]",
+        "ipm[krylov=cholmod]", "ipm[krylov=gmres,preconditioner=ilut,fill=3]",
+        "ipm[preconditioner=block_relaxation,sweeps=2,operator=block_crs]"}) {
+    INFO(text);
+    CHECK_NOTHROW(make_solver(SolverSpec::parse(text)));
+  }
+}
+
+TEST_CASE("direct methods make the directions of ipm exact") {
+  const ContactProblem small = random_pile(60, 200, 1);
+  const Problem problem(small);
+  for (const std::string& krylov : direct_methods()) {
+    INFO(krylov);
+    const auto solver = make_solver(SolverSpec::parse("ipm[krylov=" + krylov + "]"));
+    solver->setup(problem);
+    Vector gamma(problem.map(), 1);
+    NullObserver nobody;
+    const Info info = solver->solve(gamma, nobody);
+    CHECK(info.status == Status::converged);
+    CHECK(info.counters.krylov == 0);
+    CHECK(info.counters.factorizations == info.counters.outer);
+    for (const char* part : {"assembly", "factorization", "direct_solve"}) {
+      CHECK(info.timers.count(part) == 1);
+    }
+  }
+}
+
+}  // namespace ccp::test
