@@ -261,8 +261,8 @@ void ContactProblem::validate(const std::string& where) const {
     throw InputError(where, "/reference/velocity", fmt::format("{} values", 6 * bodies()),
                      fmt::format("{}", reference->velocity.size()));
   }
-  check_finite(where, "/reference/velocity", reference->velocity.data(),
-               reference->velocity.size(), 6);
+  check_finite(where, "/reference/velocity", reference->velocity.data(), reference->velocity.size(),
+               6);
 }
 
 std::string ContactProblem::content_hash() const {

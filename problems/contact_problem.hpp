@@ -21,7 +21,7 @@ struct BlockMatrix {
 
 /// A solution stored with a problem, and what the referee measured of it.
 struct Reference {
-  std::vector<double> gamma;               ///< [n][3] N s
+  std::vector<double> gamma;  ///< [n][3] N s
   /// [m][6] m/s and rad/s, what gamma adds to the velocities of the bodies, M^-1 D gamma; empty in
   /// assembled form and in files made before it was stored.
   std::vector<double> velocity;

@@ -29,102 +29,84 @@ KOKKOS_INLINE_FUNCTION void load6(const Array& a, int i, double out[6]) {
 }  // namespace
 
 ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order)
-    : contacts_(problem.contacts()), order_(order) {
+    : contacts_(problem.contacts()), given_{order, problem.r(), problem.normal(), problem.mu()} {
   const std::size_t size = 3 * static_cast<std::size_t>(contacts_);
-  for (VectorView* array : {&r_, &gamma_, &u_, &dgamma_, &du_, &g_, &gap_}) {
+  for (VectorView* array : {&gamma_, &u_, &dgamma_, &du_, &gap_}) {
     *array = VectorView("ccp::Vipm::contacts", size);
   }
-  normal_ = DeviceArray<double* [3]>("ccp::Vipm::normal", contacts_);
-  mu_ = DeviceArray<double*>("ccp::Vipm::mu", contacts_);
+  g_ = dgamma_;
   k_ = DeviceArray<double* [6]>("ccp::Vipm::k", contacts_);
-  reorder(problem.r(), r_);
-  take_geometry(problem);
-}
-
-void ContactState::take_geometry(const Problem& problem) {
-  const auto order = order_;
-  const auto from_normal = problem.normal();
-  const auto from_mu = problem.mu();
-  const auto normal = normal_;
-  const auto mu = mu_;
-  Kokkos::parallel_for(
-      "ccp::Vipm::geometry", range(contacts_), KOKKOS_LAMBDA(const int c) {
-        for (int k = 0; k < 3; ++k) normal(c, k) = from_normal(order(c), k);
-        mu(c) = from_mu(order(c));
-      });
 }
 
 void ContactState::write_gamma(const VectorView& out) const {
-  const auto order = order_;
+  const auto given = given_;
   const auto gamma = gamma_;
   Kokkos::parallel_for(
       "ccp::Vipm::write_gamma", range(contacts_),
-      KOKKOS_LAMBDA(const int c) { store3(out, order(c), load3(gamma, c)); });
+      KOKKOS_LAMBDA(const int c) { store3(out, given.order(c), load3(gamma, c)); });
 }
 
 void ContactState::reorder(const ConstVectorView& from, const VectorView& to) const {
-  const auto order = order_;
+  const auto given = given_;
   Kokkos::parallel_for(
       "ccp::Vipm::reorder", range(contacts_),
-      KOKKOS_LAMBDA(const int c) { store3(to, c, load3(from, order(c))); });
+      KOKKOS_LAMBDA(const int c) { store3(to, c, load3(from, given.order(c))); });
 }
 
 void ContactState::start_impulses(double impulse) {
   const auto gamma = gamma_;
-  const auto normal = normal_;
+  const auto given = given_;
   Kokkos::parallel_for(
       "ccp::Vipm::start_impulses", range(contacts_),
-      KOKKOS_LAMBDA(const int c) { store3(gamma, c, impulse * row3(normal, c)); });
+      KOKKOS_LAMBDA(const int c) { store3(gamma, c, impulse * given.normal_of(c)); });
 }
 
 void ContactState::start_impulses(const ConstVectorView& guess, double least) {
   const auto gamma = gamma_;
-  const auto normal = normal_;
-  const auto mu = mu_;
+  const auto given = given_;
   Kokkos::parallel_for(
       "ccp::Vipm::start_impulses", range(contacts_), KOKKOS_LAMBDA(const int c) {
-        const Vec3 n = row3(normal, c), start = load3(guess, c);
-        if (mu(c) == 0) {
+        const double m = given.mu_of(c);
+        const Vec3 n = given.normal_of(c), start = load3(guess, c);
+        if (m == 0) {
           const double value = dot(start, n);
           store3(gamma, c, (value > least ? value : least) * n);
           return;
         }
-        const Vec3 x = push_inside(scaled_impulse(start, n, mu(c)), n, least);
-        store3(gamma, c, stretch(1 / mu(c), 1, x, n));
+        const Vec3 x = push_inside(scaled_impulse(start, n, m), n, least);
+        store3(gamma, c, stretch(1 / m, 1, x, n));
       });
 }
 
 void ContactState::start_velocities(const ConstVectorView& d, double least) {
   const auto u = u_;
-  const auto r = r_;
-  const auto normal = normal_;
-  const auto mu = mu_;
+  const auto given = given_;
   Kokkos::parallel_for(
       "ccp::Vipm::start_velocities", range(contacts_), KOKKOS_LAMBDA(const int c) {
-        const Vec3 n = row3(normal, c), free = load3(d, c) + load3(r, c);
-        if (mu(c) == 0) {
+        const double m = given.mu_of(c);
+        const Vec3 n = given.normal_of(c), free = load3(d, c) + given.r_of(c);
+        if (m == 0) {
           const double value = dot(free, n);
           store3(u, c, value > least ? free : free + (least - value) * n);
           return;
         }
-        const Vec3 y = push_inside(scaled_velocity(free, n, mu(c)), n, least);
-        store3(u, c, stretch(mu(c), 1, y, n));
+        const Vec3 y = push_inside(scaled_velocity(free, n, m), n, least);
+        store3(u, c, stretch(m, 1, y, n));
       });
 }
 
 ContactState::Guess ContactState::judge(const ConstVectorView& guess,
                                         const ConstVectorView& d) const {
-  const auto r = r_;
-  const auto normal = normal_;
-  const auto mu = mu_;
+  const auto given = given_;
   Guess result;
   Kokkos::parallel_reduce(
       "ccp::Vipm::judge", range(contacts_),
       KOKKOS_LAMBDA(const int c, double& product, double& impulse, double& velocity) {
-        const Vec3 n = row3(normal, c), gc = load3(guess, c), uc = load3(d, c) + load3(r, c);
+        const double m = given.mu_of(c);
+        const Vec3 n = given.normal_of(c), gc = load3(guess, c), uc = load3(d, c) + given.r_of(c);
         const Split g = split(gc, n), u = split(uc, n);
         product += fabs(dot(gc, uc));
-        const double outside = g.size - mu(c) * g.n, below = mu(c) * u.size - u.n;
+        const double outside = g.size - m * g.n, below = m * u.size - u.n;
         if (outside > impulse) impulse = outside;
         if (below > velocity) velocity = below;
       },
@@ -135,21 +117,20 @@ ContactState::Guess ContactState::judge(const ConstVectorView& guess,
 
 ContactState::Sums ContactState::scale(const ConstVectorView& d) {
   const auto gamma = gamma_, u = u_, gap = gap_;
-  const auto r = r_;
-  const auto normal = normal_;
-  const auto mu = mu_;
+  const auto given = given_;
   const auto k = k_;
   Sums sums;
   Kokkos::parallel_reduce(
       "ccp::Vipm::scale", range(contacts_),
       KOKKOS_LAMBDA(const int c, double& product, double& impulses, double& largest) {
-        const Vec3 n = row3(normal, c), gc = load3(gamma, c), uc = load3(u, c);
-        const Vec3 open = uc - load3(d, c) - load3(r, c);
+        const double m = given.mu_of(c);
+        const Vec3 n = given.normal_of(c), gc = load3(gamma, c), uc = load3(u, c);
+        const Vec3 open = uc - load3(d, c) - given.r_of(c);
         store3(gap, c, open);
         const double gn = dot(gc, n);
         impulses += gn;
         double block[6];
-        if (mu(c) == 0) {
+        if (m == 0) {
           const double un = dot(uc, n), ratio = gn / un;
           product += gn * un;
           const double v[3] = {n.x, n.y, n.z};
@@ -160,9 +141,8 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
           if (!(size <= largest)) largest = size;
         } else {
           product += dot(gc, uc);
-          const Scaling s =
-              make_scaling(scaled_impulse(gc, n, mu(c)), scaled_velocity(uc, n, mu(c)), n);
-          impulse_per_velocity(s, mu(c), block);
+          const Scaling s = make_scaling(scaled_impulse(gc, n, m), scaled_velocity(uc, n, m), n);
+          impulse_per_velocity(s, m, block);
           const double size = norm(open);
           if (!(size <= largest)) largest = size;
         }
@@ -177,19 +157,19 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
 template <class Direction>
 ContactState::Step ContactState::measure_step(const Direction& direction) {
   const auto gamma = gamma_, u = u_, dgamma = dgamma_, du = du_;
-  const auto normal = normal_;
-  const auto mu = mu_;
+  const auto given = given_;
   Step step;
   Kokkos::parallel_reduce(
       "ccp::Vipm::step", range(contacts_),
       KOKKOS_LAMBDA(const int c, double& smallest, double& product, double& cross, double& square) {
-        const Vec3 n = row3(normal, c), gc = load3(gamma, c), uc = load3(u, c);
+        const double m = given.mu_of(c);
+        const Vec3 n = given.normal_of(c), gc = load3(gamma, c), uc = load3(u, c);
         Vec3 dg, dv;
         direction(c, dg, dv);
         store3(dgamma, c, dg);
         store3(du, c, dv);
         double step, other;
-        if (mu(c) == 0) {
+        if (m == 0) {
           const double g = dot(gc, n), v = dot(uc, n), d = dot(dg, n), e = dot(dv, n);
           step = d < 0 ? -g / d : 1e300;
           other = e < 0 ? -v / e : 1e300;
@@ -198,8 +178,8 @@ ContactState::Step ContactState::measure_step(const Direction& direction) {
           cross += g * e + v * d;
           square += d * e;
         } else {
-          step = jordan::max_step(scaled_impulse(gc, n, mu(c)), scaled_impulse(dg, n, mu(c)), n);
-          other = jordan::max_step(scaled_velocity(uc, n, mu(c)), scaled_velocity(dv, n, mu(c)), n);
+          step = jordan::max_step(scaled_impulse(gc, n, m), scaled_impulse(dg, n, m), n);
+          other = jordan::max_step(scaled_velocity(uc, n, m), scaled_velocity(dv, n, m), n);
           product += dot(gc, uc);
           cross += dot(gc, dv) + dot(uc, dg);
           square += dot(dg, dv);
@@ -248,23 +228,23 @@ ContactState::Step ContactState::refine(const ConstVectorView& d) {
 
 void ContactState::corrector_target(double sigma_mu) {
   const auto gamma = gamma_, u = u_, dgamma = dgamma_, du = du_, g = g_;
-  const auto normal = normal_;
-  const auto mu = mu_;
+  const auto given = given_;
   Kokkos::parallel_for(
       "ccp::Vipm::corrector_target", range(contacts_), KOKKOS_LAMBDA(const int c) {
-        const Vec3 n = row3(normal, c), gc = load3(gamma, c), uc = load3(u, c);
+        const double m = given.mu_of(c);
+        const Vec3 n = given.normal_of(c), gc = load3(gamma, c), uc = load3(u, c);
         const Vec3 dg = load3(dgamma, c), dv = load3(du, c);
-        if (mu(c) == 0) {
+        if (m == 0) {
           store3(g, c, ((2 * sigma_mu - dot(dg, n) * dot(dv, n)) / dot(uc, n)) * n);
           return;
         }
-        const Vec3 x = scaled_impulse(gc, n, mu(c)), y = scaled_velocity(uc, n, mu(c));
+        const Vec3 x = scaled_impulse(gc, n, m), y = scaled_velocity(uc, n, m);
         const double det_x = jordan::det(x, n), det_y = jordan::det(y, n);
         const Scaling s = make_scaling(x, y, n);
-        const Vec3 target = (sigma_mu / det_y) * jordan::reflect(y, n) -
-                            second_order(s, x, scaled_impulse(dg, n, mu(c)),
-                                         scaled_velocity(dv, n, mu(c)), det_x, det_y);
-        store3(g, c, stretch(1 / mu(c), 1, target, n));
+        const Vec3 target =
+            (sigma_mu / det_y) * jordan::reflect(y, n) -
+            second_order(s, x, scaled_impulse(dg, n, m), scaled_velocity(dv, n, m), det_x, det_y);
+        store3(g, c, stretch(1 / m, 1, target, n));
       });
 }
 

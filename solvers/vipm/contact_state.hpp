@@ -4,12 +4,23 @@
 
 namespace ccp::vipm {
 
+/// What the problem says of its contacts, looked up in another order of them.
+struct GivenContacts {
+  DeviceArray<const int*> order;
+  ConstVectorView r;
+  DeviceArray<const double* [3]> normal;
+  DeviceArray<const double*> mu;
+
+  KOKKOS_INLINE_FUNCTION Vec3 r_of(int c) const { return load3(r, order(c)); }
+  KOKKOS_INLINE_FUNCTION Vec3 normal_of(int c) const { return row3(normal, order(c)); }
+  KOKKOS_INLINE_FUNCTION double mu_of(int c) const { return mu(order(c)); }
+};
+
 /// The contact side of the iterate: impulses gamma and velocities u strictly inside their cones,
 /// the direction (dgamma, du), and what the linearised complementarity condition
 ///     dgamma = g - gamma - K du
-/// needs. World axes; contacts in the order of a VelocitySystem; 33 numbers (264 bytes) per contact
-/// with their own copies of r, normal and mu. With mu = 0 the cone of a contact is the
-/// half-line along its normal and K has rank one.
+/// needs. World axes; contacts in the order of a VelocitySystem; 21 numbers (168 bytes) per
+/// contact. With mu = 0 the cone of a contact is the half-line along its normal and K has rank one.
 class ContactState {
  public:
   /// @param order  VelocitySystem::contact_order()
@@ -73,17 +84,14 @@ class ContactState {
   void advance(double theta);
 
   // Public only because device lambdas may not live in private members.
-  void take_geometry(const Problem& problem);
   template <class Direction>
   Step measure_step(const Direction& direction);
 
  private:
   int contacts_ = 0;
-  DeviceArray<const int*> order_;
-  VectorView r_;
-  DeviceArray<double* [3]> normal_;
-  DeviceArray<double*> mu_;
-  VectorView gamma_, u_, dgamma_, du_, g_, gap_;
+  GivenContacts given_;
+  VectorView gamma_, u_, dgamma_, du_, gap_;
+  VectorView g_;  ///< the same memory as dgamma: each is made from the other, contact by contact
   DeviceArray<double* [6]> k_;
 };
 

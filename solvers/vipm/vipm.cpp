@@ -73,7 +73,7 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   const VectorView dz = read_write_view(*dz_vector), b = read_write_view(*b_vector);
   const VectorView z("ccp::Vipm::z", unknowns), momentum("ccp::Vipm::momentum", unknowns),
       correction("ccp::Vipm::correction", unknowns);
-  const VectorView d("ccp::Vipm::d", size), p("ccp::Vipm::p", size);
+  const VectorView d("ccp::Vipm::d", size);  // contact velocities, or impulses on their way to load
   const auto write_gamma = [&](Vector& out) {
     const VectorView view = overwrite_view(out);
     state.write_gamma(view);
@@ -90,15 +90,16 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   const auto guess = read_view(gamma);
   if (vector_kernels::dot(guess, guess) > 0) {
     // Warm: as far inside the cones as the guess is wrong.
+    const VectorView start("ccp::Vipm::start", size);
     problem_->to_world_axes(guess, d);
-    state.reorder(d, p);
-    const double typical = root_mean_square(p);
-    balance(p);
-    const vipm::ContactState::Guess quality = state.judge(p, d);
+    state.reorder(d, start);
+    const double typical = root_mean_square(start);
+    balance(start);
+    const vipm::ContactState::Guess quality = state.judge(start, d);
     const double wrong = std::clamp(std::max({quality.product / (n * typical * q),
                                               quality.impulse / typical, quality.velocity / q}),
                                     1e-8, 1.0);
-    state.start_impulses(p, 0.1 * wrong * typical);
+    state.start_impulses(start, 0.1 * wrong * typical);
     balance(state.gamma());
     state.start_velocities(d, wrong * q);
   } else {
@@ -108,10 +109,22 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
     state.start_velocities(d, q);
   }
 
-  VectorView best("ccp::Vipm::best", size);
-  double best_residual = std::numeric_limits<double>::infinity();
+  // The best iterate is the present one as a rule; `best` is filled when a step made it worse.
+  VectorView best;
+  double best_residual = std::numeric_limits<double>::infinity(), theta = 0;
+  bool best_is_present = true;
+  const auto keep_best = [&] {
+    if (info.own_residual < best_residual) {
+      best_residual = info.own_residual;
+      best_is_present = true;
+    } else if (best_is_present) {
+      if (best.extent(0) == 0) best = VectorView("ccp::Vipm::best", size);
+      vector_kernels::add(1, state.gamma(), -theta, state.dgamma(), best);  // the step undone
+      best_is_present = false;
+    }
+  };
   const auto finish = [&](Status status, const std::string& message = "") {
-    if (best_residual < info.own_residual) {
+    if (!best_is_present) {
       Kokkos::deep_copy(state.gamma(), best);
       info.own_residual = best_residual;
     }
@@ -137,12 +150,9 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
     const double unbalanced = system_->speed(momentum);
     const double mu = sums.product / (2.0 * n);
     info.own_residual = std::max(sums.product * s / (n * q * q), (unbalanced + sums.gap) / q);
+    keep_best();
     if (!std::isfinite(info.own_residual)) {
       return finish(Status::numerical_error, "iterate left the cone or became NaN");
-    }
-    if (info.own_residual < best_residual) {
-      best_residual = info.own_residual;
-      Kokkos::deep_copy(best, state.gamma());
     }
     if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
       return finish(Status::stopped_by_observer);
@@ -159,8 +169,8 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
 
     // Predictor: the affine direction.
     const auto right_hand_side = [&](bool predictor) {
-      state.right_hand_side(predictor, p);
-      system_->load(p, b);
+      state.right_hand_side(predictor, d);
+      system_->load(d, b);
       vector_kernels::add(1, b, -1, z, b);
     };
     right_hand_side(true);
@@ -183,8 +193,8 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
     if (linear.direct()) {
       for (int k = 0; k < options_.refinements; ++k) {
         // What the direction leaves of the momentum balance, from the direction as it is rounded.
-        state.next_impulses(p);
-        system_->load(p, b);
+        state.next_impulses(d);
+        system_->load(d, b);
         vector_kernels::add(1, b, -1, z, b);
         vector_kernels::add(1, b, -1, dz, b);
         Kokkos::deep_copy(correction, dz);
@@ -195,7 +205,7 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
       }
     }
 
-    const double theta = std::min(1.0, options_.step_fraction * step.theta);
+    theta = std::min(1.0, options_.step_fraction * step.theta);
     ++info.counters.outer;
     if (!(theta > 1e-8)) {
       return finish(std::isfinite(theta) ? Status::stagnated : Status::numerical_error,
