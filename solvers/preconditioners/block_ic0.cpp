@@ -39,10 +39,10 @@ bool invert_factor(const double* a, const double own[3], double* inverse) {
 /// IC(0) in 3x3 blocks: the pattern is that of the contacts, and pivots are Cholesky factors of
 /// blocks. L in block rows, the inverse factors of the diagonal blocks beside it. A solve reads 152
 /// bytes per block of L.
-class BlockIc0 : public IncompleteCholesky {
+class BlockIc0 : public ZeroFillCholesky {
  public:
   BlockIc0(Teuchos::RCP<const BlockCrsMatrix> a, double shift)
-      : IncompleteCholesky(a, shift), a_(a) {}
+      : ZeroFillCholesky(a, shift), a_(a) {}
 
  protected:
   void analyze() override {

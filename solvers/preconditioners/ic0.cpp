@@ -8,9 +8,9 @@ namespace {
 
 /// IC(0) entry by entry. L in rows, the diagonal entry last, its inverse beside it. A solve reads
 /// 24 bytes per entry of L; a factorisation takes, for each entry, one pass over a row of L.
-class Ic0 : public IncompleteCholesky {
+class Ic0 : public ZeroFillCholesky {
  public:
-  Ic0(Teuchos::RCP<const CrsMatrix> a, double shift) : IncompleteCholesky(a, shift), a_(a) {}
+  Ic0(Teuchos::RCP<const CrsMatrix> a, double shift) : ZeroFillCholesky(a, shift), a_(a) {}
 
  protected:
   void analyze() override {

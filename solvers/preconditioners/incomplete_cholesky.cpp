@@ -13,11 +13,11 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-void IncompleteCholesky::setParameters(const Teuchos::ParameterList& parameters) {
+void ZeroFillCholesky::setParameters(const Teuchos::ParameterList& parameters) {
   if (parameters.isParameter("shift")) first_shift_ = parameters.get<double>("shift");
 }
 
-void IncompleteCholesky::initialize() {
+void ZeroFillCholesky::initialize() {
   const auto start = std::chrono::steady_clock::now();
   analyze();
   initialized_ = true;
@@ -26,7 +26,7 @@ void IncompleteCholesky::initialize() {
   initialize_time_ += seconds_since(start);
 }
 
-void IncompleteCholesky::compute() {
+void ZeroFillCholesky::compute() {
   if (!initialized_) initialize();
   const auto start = std::chrono::steady_clock::now();
   shift_ = 0;
@@ -39,8 +39,8 @@ void IncompleteCholesky::compute() {
   compute_time_ += seconds_since(start);
 }
 
-void IncompleteCholesky::apply(const Vector& x, Vector& y, Teuchos::ETransp, double alpha,
-                               double beta) const {
+void ZeroFillCholesky::apply(const Vector& x, Vector& y, Teuchos::ETransp, double alpha,
+                             double beta) const {
   ++applications_;
   const auto in = x.getLocalViewHost(Tpetra::Access::ReadOnly);
   if (alpha == 1 && beta == 0) {

@@ -17,14 +17,14 @@ namespace ccp {
 ///
 /// On the host and sequential, as a triangular solve without level scheduling is; on a device
 /// vectors are copied to and fro.
-class IncompleteCholesky : public Ifpack2::Preconditioner<double> {
+class ZeroFillCholesky : public Ifpack2::Preconditioner<double> {
  public:
   using RowMatrix = Tpetra::RowMatrix<double>;
   static constexpr double shift_growth = 3;
   static constexpr int max_restarts = 30;
 
   /// @param shift  the first one tried, relative to the diagonal
-  IncompleteCholesky(Teuchos::RCP<const RowMatrix> matrix, double shift)
+  ZeroFillCholesky(Teuchos::RCP<const RowMatrix> matrix, double shift)
       : matrix_(std::move(matrix)), first_shift_(shift) {}
 
   /// "shift" is the one parameter.
@@ -84,7 +84,7 @@ class IncompleteCholeskyPreconditioner : public Preconditioner {
 
  protected:
   double shift_ = 1e-3;
-  Teuchos::RCP<IncompleteCholesky> factor_;
+  Teuchos::RCP<ZeroFillCholesky> factor_;
 };
 
 }  // namespace ccp
