@@ -120,8 +120,9 @@ def make_legend(figure, every, labels):
 class Sheet:
     """A figure of panels over one legend and a line that says where the numbers come from."""
 
-    def __init__(self, runs, every, labels, rows, columns, title, gap=GAP):
-        """@param gap  inches between panels; those with a y axis of their own need some"""
+    def __init__(self, runs, every, labels, rows, columns, title, gap=GAP, head=TOP):
+        """@param gap   inches between panels; those with a y axis of their own need some
+        @param head  inches for the titles of the upper panels"""
         matplotlib.rcdefaults()  # the same figure for every user
         matplotlib.rcParams.update({"font.size": FONT, "xtick.labelsize": FONT - 1,
                                     "ytick.labelsize": FONT - 1, "legend.fontsize": FONT - 0.5,
@@ -139,7 +140,7 @@ class Sheet:
         self.row_at = [legend_at + legend_height + 0.5 + row * (HEIGHT + ROW_GAP)
                        for row in reversed(range(rows))]
         top = self.row_at[0] + HEIGHT
-        self.height = top + TOP + (0.22 if title else 0)
+        self.height = top + head + (0.22 if title else 0)
         self.figure.set_size_inches(self.width, self.height)
         legend.set_bbox_to_anchor((0.5, legend_at / self.height))
         self.figure.text(0.5, 0.04 / self.height, "\n".join(note), ha="center",
