@@ -98,14 +98,19 @@ def write_bounds(path, problem_path, systems_paths):
     """Lower bounds on the smallest eigenvalue of A, which Lanczos overestimates by orders of
     magnitude: that of T P(w) T + R, because N is positive semidefinite (seed 001 Sect. 4.6.2). P(w)
     has the eigenvalues det, d and det^2/d with d the largest, T P(w) T at least mu^2 times those.
-    Groups NAME with `outer` and `low`."""
+    With the block-diagonal preconditioner, blocks T P(w) T + R + N_cc, N_cc = 1/m I, a contact's l
+    becomes l/(l + 1/m). Groups NAME with `outer`, `none` and `block_diagonal`."""
     with h5py.File(problem_path, "r") as problem, h5py.File(path, "w") as out:
         out.attrs.update({"format": "ccpbench-bounds", "version": 1})
         mu = np.minimum(problem["/ccp/mu"][()], 1.0)
+        inverse_mass = np.append(problem["/bodies/inverse_mass"][()], 0.0)  # last: immovable
+        inverse_mass = inverse_mass[problem["/contacts/bodies"][()]].sum(axis=1)
         for name, systems_path in systems_paths.items():
             with h5py.File(systems_path, "r") as systems:
                 w, det = systems["systems/w"][()], systems["systems/det"][()]
                 half = (w**2).sum(axis=2) / 2
                 largest = half + np.sqrt(np.maximum(half**2 - det**2, 0.0))
-                low = (mu**2 * det**2 / largest).min(axis=1) + systems["regularization"][()].min()
-                out[f"{name}/outer"], out[f"{name}/low"] = systems["systems/outer"][()], low
+                low = mu**2 * det**2 / largest + systems["regularization"][()].min(axis=1)
+                out[f"{name}/outer"] = systems["systems/outer"][()]
+                out[f"{name}/none"] = low.min(axis=1)
+                out[f"{name}/block_diagonal"] = (low / (low + inverse_mass)).min(axis=1)
