@@ -54,6 +54,13 @@ def target_text(measure, value):
     return f"{measure}={number_text(value)}"
 
 
+def made_of(file):
+    """How a result file was made: its provenance, with the commit cut short."""
+    made = {key: " ".join(text.split()) for key, text in file["provenance"].attrs.items()}
+    made["commit"] = re.sub("^([0-9a-f]{9})[0-9a-f]+", r"\1", made.get("commit", "?"))
+    return made
+
+
 class Run:
     """One result file."""
 
@@ -75,8 +82,7 @@ class Run:
         self.own_residual = float(root.get("own_residual", math.nan))
         self.own_residual_name = root.get("own_residual_name", "")
         self.key, self.peak_memory = root.get("key", ""), float(root.get("peak_memory", math.nan))
-        self.made = {key: " ".join(text.split()) for key, text in file["provenance"].attrs.items()}
-        self.made["commit"] = re.sub("^([0-9a-f]{9})[0-9a-f]+", r"\1", self.made.get("commit", "?"))
+        self.made = made_of(file)
         self.options = dict(file["options"].attrs) if "options" in file else {}
         self.timers = {key: float(value) for key, value in file["timers"].attrs.items()}
         self.descriptors = ({key: float(value) for key, value in file["instance"].attrs.items()}
@@ -238,6 +244,28 @@ def solved_ratio(table, labels, measure):
                 if smallest < math.inf:
                     values[label].append(smallest)
     return {label: sorted(numbers) for label, numbers in values.items()}, len(table)
+
+
+def target_table(table, targets, measure):
+    """When each target was reached, as text: seconds and iterations."""
+    lines = []
+    for (contacts, instance, _), series in table.items():
+        lines.append(
+            f"{instance}, {contacts:,} contacts: seconds / iterations until {measure} <= target")
+        rows = [["solver", *map(number_text, targets), "stop", "status"]]
+        for label, one in series.items():
+            pairs = [[one.first(column, measure, target) for column in ("time", one.iterations)]
+                     for target in targets]
+            noise = f" ({one.noise})" if one.noise else ""
+            rows.append([label + " (Krylov)" * (one.iterations == "krylov"),
+                         *(f"{t:.3g} / {n:,.0f}" if t < math.inf else "-" for t, n in pairs),
+                         f"{one.reached}/{len(one.runs)}", one.status + noise])
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        for row in rows:
+            cells = [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:])]
+            lines.append("  " + "  ".join([row[0].ljust(widths[0]), *cells, row[-1]]))
+        lines.append("")
+    return "\n".join(lines)
 
 
 def provenance_line(runs):

@@ -1,0 +1,177 @@
+"""What the figures for papers have in common: styles, axes, legend, page, saving.
+
+scripts/plot and scripts/reproduce draw with it. Nothing here reads a file or knows what a figure
+shows; ccp_results.py reads.
+"""
+import math
+import os
+import sys
+import textwrap
+from pathlib import Path
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from ccp_results import COLOURS, provenance_line, target_text, use_debian_python
+
+try:
+    import matplotlib
+    import numpy as np
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+except ImportError as missing:
+    use_debian_python(Path(sys.argv[0]).name, missing)
+
+AXIS_LABELS = {"cost": r"cost $|\gamma^T u|/n$ [J]", "feas": "feas [m/s, N s]",
+               "error": "error = max(cost, feas)", "velocity": "velocity error [m/s]",
+               "objective_gap": "objective gap [J]"}  # the other measures have no unit
+LINES = ["-", (0, (5, 1.5)), (0, (4, 1.2, 1, 1.2)), (0, (1, 1))]
+MARKERS = "osD^vP<X>"
+FONT, SMALL = 8, 6.5  # points
+# Inches; with these, a figure of one panel fits a column and one of three fits a page.
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, GAP, ROW_GAP = 2.0, 1.85, 0.6, 0.45, 0.4, 0.12, 0.55
+
+
+def curve_of(run, measure, column):
+    """The points that a log-log plot can show; the initial guess is none of them."""
+    x, value = run.work[column].astype(float), run.values[measure]
+    shown = (run.work["outer"] > 0) & (x > 0) & np.isfinite(value) & (value > 0)
+    return x[shown], value[shown]
+
+
+def median_curve(one, measure, column):
+    """x, median, minimum, maximum over the repetitions, where a run that has ended keeps its last
+    value, or None."""
+    curves = [np.log(xy) for xy in (curve_of(run, measure, column) for run in one.runs)
+              if xy[0].size]
+    if not curves:
+        return None
+    start, end = (np.median([x[i] for x, _ in curves]) for i in (0, -1))
+    grid = np.unique(np.concatenate([[start, end], *(x for x, _ in curves)]))
+    grid = grid[(grid >= start) & (grid <= end)]
+    if len(curves) == 1:
+        grid = curves[0][0]
+    values = np.array([np.interp(grid, x, value) for x, value in curves])
+    return np.exp(grid), *(np.exp(f(values, 0)) for f in (np.median, np.min, np.max))
+
+
+def limits(values):
+    """Axis limits with some air, and at least two powers of ten between them."""
+    low, high = math.log10(min(values)), math.log10(max(values))
+    air = 0.06 * (high - low) + 0.02
+    low, high = low - air, high + air
+    if math.floor(high) - math.ceil(low) < 1:
+        low, high = math.floor(low), math.ceil(high)
+    return 10**low, 10**high
+
+
+def style_of(number):
+    """Colour, line and marker of a solver by its place in the legend."""
+    return {"color": COLOURS[number % 7], "linestyle": LINES[number % 4],
+            "marker": MARKERS[number % 9], "linewidth": 1.2, "markersize": 3.5}
+
+
+def draw_series(axes, one, curve, number, name=None):
+    """A curve; its last marker says by its filling whether the solve reached its target.
+    @param name  what `drawn` calls it"""
+    x, middle, low, high = curve
+    style = style_of(number)
+    axes.plot(x, middle, markevery=(0.04 * (number % 4), 0.16), gid=name, **style)
+    if len(one.runs) > 1:
+        axes.fill_between(x, low, high, color=style["color"], alpha=0.25, linewidth=0)
+    axes.plot(x[-1], middle[-1], marker=style["marker"], markersize=5.5, color=style["color"],
+              markerfacecolor="white" if one.short else style["color"], zorder=4)
+
+
+def set_ticks(axis, low, high):
+    """Powers of ten, and between them small ticks if these do not crowd."""
+    axis.set_major_locator(LogLocator(numticks=8))
+    few = math.log10(high / low) < 6
+    axis.set_minor_locator(LogLocator(subs=range(2, 10), numticks=99) if few else NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def make_legend(figure, every, labels):
+    """One legend for all panels, in as many columns as fit."""
+    letters = int(72 * figure.get_figwidth() / (0.57 * FONT)) - 10
+    handles = []
+    for number, label in enumerate(labels):  # long ones are broken after a comma
+        label = textwrap.fill(label.replace(",", ", "), letters).replace(", ", ",")
+        handles.append(Line2D([], [], label=label, **style_of(number)))
+    short_of = {run.stop for one in every if one.short for run in one.runs}
+    if short_of:
+        target = short_of.pop() if len(short_of) == 1 else None
+        target = target_text(*target) if target else "its target"
+        handles.append(Line2D([], [], color="0.3", marker="o", markerfacecolor="white",
+                              linestyle="", label=f"ended short of {target}"))
+    if any(len(one.runs) > 1 for one in every):
+        handles.append(Patch(color="0.75", label="smallest to largest of the repetitions"))
+    for columns in range(min(4, len(handles)), 0, -1):
+        legend = figure.legend(handles=handles, loc="lower center", ncol=columns, frameon=False,
+                               borderaxespad=0, borderpad=0, handlelength=3.2, columnspacing=1.5,
+                               labelspacing=0.3)
+        size = legend.get_window_extent(figure.canvas.get_renderer()).size / figure.dpi
+        if size[0] < figure.get_figwidth() - 0.1 or columns == 1:
+            return legend, size[1]
+        legend.remove()
+
+
+class Sheet:
+    """A figure of panels over one legend and a line that says where the numbers come from."""
+
+    def __init__(self, runs, every, labels, rows, columns, title, gap=GAP, head=TOP):
+        """@param gap   inches between panels; those with a y axis of their own need some
+        @param head  inches for the titles of the upper panels"""
+        matplotlib.rcdefaults()  # the same figure for every user
+        matplotlib.rcParams.update({"font.size": FONT, "xtick.labelsize": FONT - 1,
+                                    "ytick.labelsize": FONT - 1, "legend.fontsize": FONT - 0.5,
+                                    "pdf.fonttype": 42, "axes.linewidth": 0.6,
+                                    "xtick.minor.size": 1.5, "ytick.minor.size": 1.5})
+        self.panel = WIDTH if columns > 1 else 1.2 * WIDTH
+        self.width = LEFT + columns * self.panel + (columns - 1) * gap + RIGHT
+        self.figure = Figure(figsize=(self.width, 1))
+        FigureCanvasAgg(self.figure)
+        note = textwrap.wrap(provenance_line(runs), int(self.width * 72 / (0.56 * SMALL)))
+        legend, legend_height = make_legend(self.figure, every, labels)
+
+        # Inches from below: footer, legend, rows of panels, titles.
+        legend_at = 0.08 + 0.11 * len(note)
+        self.row_at = [legend_at + legend_height + 0.5 + row * (HEIGHT + ROW_GAP)
+                       for row in reversed(range(rows))]
+        top = self.row_at[0] + HEIGHT
+        self.height = top + head + (0.22 if title else 0)
+        self.figure.set_size_inches(self.width, self.height)
+        legend.set_bbox_to_anchor((0.5, legend_at / self.height))
+        self.figure.text(0.5, 0.04 / self.height, "\n".join(note), ha="center",
+                         fontsize=SMALL - 1, color="0.35")
+        self.place = {"left": LEFT / self.width, "right": 1 - RIGHT / self.width,
+                      "bottom": self.row_at[-1] / self.height, "top": top / self.height,
+                      "wspace": gap / self.panel, "hspace": ROW_GAP / HEIGHT}
+        self.rows, self.columns = rows, columns
+        if title:
+            self.figure.suptitle(title, fontsize=FONT + 1, y=1 - 0.06 / self.height, va="top")
+
+    def grid(self, **shared):
+        return self.figure.subplots(self.rows, self.columns, squeeze=False, gridspec_kw=self.place,
+                                    **shared)
+
+    def x_label(self, row, text):
+        middle = (LEFT + self.width - RIGHT) / 2 / self.width
+        self.figure.text(middle, (self.row_at[row] - 0.22) / self.height, text, ha="center",
+                         va="top")
+
+
+def drawn(figure):
+    """[panel, curve, x, y] of every point of the curves that have a name, as they were drawn."""
+    return [[panel, line.get_gid(), x, y] for panel, axes in enumerate(figure.axes, 1)
+            for line in axes.get_lines() if line.get_gid()
+            for x, y in zip(*line.get_data(orig=True))]
+
+
+def save(figure, paths):
+    """The same results make the same bytes: no dates in the files."""
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        dateless = {"CreationDate": None} if path.suffix == ".pdf" else None
+        figure.savefig(path, dpi=250, metadata=dateless)

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Runs scripts/reproduce on tiny problems: what is drawn is what the result files say."""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from made_up import h5py, np
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("CCPBENCH", ROOT / "build/serial/harness/ccpbench")
+MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
+
+
+class ReproduceTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+    def reproduce(self, *arguments, expect=0):
+        """Runs scripts/reproduce; returns what it printed."""
+        done = subprocess.run([sys.executable, ROOT / "scripts/reproduce", *arguments],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        return done.stdout, done.stderr
+
+    def figure(self, name, problem):
+        """Makes a figure; returns {panel: {curve: (x, y)}} of what was drawn."""
+        self.reproduce(name, "--program", PROGRAM, "--problems", problem, "-o", self.folder)
+        base = f"{name}-{Path(problem).stem}"
+        for ending, magic in MAGIC.items():
+            data = (self.folder / f"{base}.{ending}").read_bytes()
+            self.assertTrue(data.startswith(magic), f"{base}.{ending} is none")
+            self.assertGreater(len(data), 5000)
+        points = {}
+        with open(self.folder / f"{base}.csv", encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                curve = points.setdefault(int(row["panel"]), {}).setdefault(row["curve"], [])
+                curve.append((float(row["x"]), float(row["y"])))
+        return {panel: {name: np.array(curve).T for name, curve in curves.items()}
+                for panel, curves in points.items()}
+
+    def test_list(self):
+        output, _ = self.reproduce("--list")
+        names = [line.split()[0] for line in output.splitlines()]
+        self.assertEqual(names, ["000-fig4", "000-fig6", "000-fig7", "001-fig8", "001-fig9",
+                                 "001-fig10", "001-fig11"])
+        texts = "".join(path.read_text(encoding="utf-8")
+                        for path in (ROOT / "docs/reproduce").glob("*.md"))
+        for name in names:  # each has a text
+            self.assertIn(f"scripts/reproduce {name}\n", texts)
+
+    def test_wrong_usage(self):
+        for arguments, says in ((["001-fig7"], "unknown figure '001-fig7'; there are 000-fig4"),
+                                ([], "expected the NAME of a figure, or --list"),
+                                (["001-fig9", "--program", "nowhere"], "found nowhere"),
+                                (["001-fig9", "--time-limit", "0"], "expected a number > 0")):
+            self.assertIn(says, self.reproduce(*arguments, expect=2)[1])
+        _, errors = self.reproduce("001-fig9", "--program", PROGRAM, "--problems", "author",
+                                   "--states", self.folder, expect=2)
+        self.assertIn("particles2048pile.vtu is not there", errors)
+        _, errors = self.reproduce("001-fig9", "--draw-only", "-o", self.folder, expect=1)
+        self.assertIn("no result file that can be drawn", errors)
+
+    def test_curves_are_those_of_the_result_files(self):
+        panels = self.figure("001-fig10", "v-groove")
+        files = list((self.folder / "001-fig10-v-groove").glob("*.h5"))
+        self.assertEqual(len(files), 4)
+        names = set()
+        for path in files:
+            with h5py.File(path) as file:
+                options = file["options"].attrs
+                name = options["strategy"].replace("_", " ").replace("path ", "path-") + ": " + {
+                    "cholmod": "direct", "bicgstab": "BiCGstab"}[options["krylov"]]
+                names.add(name)
+                error = file["curve/error"][()]
+                shown = (file["curve/outer"][()] > 0) & (error > 0)
+                for panel, column in ((1, "outer"), (2, "time")):
+                    x, y = panels[panel][name]
+                    np.testing.assert_allclose(x, file["curve/" + column][()][shown], rtol=1e-12)
+                    np.testing.assert_allclose(y, error[shown], rtol=1e-12)
+        self.assertEqual(names, set(panels[1]))
+
+    def test_eigenvalues(self):
+        pile = self.folder / "pile.h5"
+        subprocess.run([PROGRAM, "generate", "pile", "--spheres", "60", "--contacts", "150", "-o",
+                        pile], check=True, capture_output=True)
+        panels = self.figure("000-fig4", str(pile))
+        with h5py.File(self.folder / "000-fig4-pile/regularised-ends.h5") as file:
+            rows = file["rows"]
+            for panel, (key, name) in enumerate((("none", "no preconditioner"),
+                                                 ("block_diagonal", "block diagonal")), 2):
+                chosen = rows["preconditioner"].asstr()[()] == key
+                outer = rows["outer"][()][chosen]
+                name += " (low end: bound)"
+                x, y = panels[1][f"{name} high"]
+                np.testing.assert_array_equal(x, outer)
+                np.testing.assert_array_equal(y, rows["eigenvalue_high"][()][chosen])
+                # Below what Lanczos found, and at first, when it finds all, not far below.
+                ratio = panels[1][f"{name} low"][1] / rows["eigenvalue_low"][()][chosen]
+                self.assertTrue((ratio < 1 + 1e-9).all(), ratio)
+                self.assertGreater(ratio[0], 0.1)
+                # Between the ends: another program's idea of A has the same largest eigenvalue.
+                for step, (node, share) in panels[panel].items():
+                    high = rows["eigenvalue_high"][()][chosen][outer == int(step.split()[1])]
+                    np.testing.assert_allclose(node.max(), high, rtol=1e-4)
+                    self.assertAlmostEqual(share[-1], 1.0, 6)
+
+
+if __name__ == "__main__":
+    unittest.main()
