@@ -75,8 +75,8 @@ def distribution(product, contacts, steps, vectors):
 
 
 def write_distributions(path, problem_path, systems_path, outers, steps=100, vectors=6):
-    """Those of the systems frozen before the given outer iterations, without preconditioner and with
-    the block-diagonal one, as groups NAME/OUTER."""
+    """Those of the systems frozen before the given outer iterations, without preconditioner and
+    with the block-diagonal one, as groups NAME/OUTER."""
     with h5py.File(problem_path, "r") as problem, h5py.File(systems_path, "r") as systems, \
             h5py.File(path, "w") as out:
         out.attrs.update({"format": "ccpbench-spectrum", "version": 1, "steps": steps,
