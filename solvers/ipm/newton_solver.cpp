@@ -2,28 +2,11 @@
 
 #include <Tpetra_BlockCrsMatrix.hpp>
 #include <Tpetra_CrsMatrix.hpp>
-#include <chrono>
+
+#include "solvers/core/stopwatch.hpp"
+
 namespace ccp {
 namespace {
-
-/// Adds the seconds of its own life to `seconds`, device work included.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds) {
-    fence();
-    start_ = std::chrono::steady_clock::now();
-  }
-  ~Stopwatch() {
-    fence();
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point start_;
-};
 
 bool needs_symmetry(const std::string& method) {
   return method == "cg" || method == "minres";

@@ -43,6 +43,24 @@ OptionList VipmSolver::options() {
       .integer("max_outer", options_.max_outer, {1}, "limit of outer iterations");
 }
 
+void VipmSolver::check_options(const std::vector<std::string>& given) const {
+  const std::vector<std::string> of_cg = {"preconditioner", "ordering", "forcing",
+                                          "predictor_factor", "cg_max_iterations"};
+  const auto refuse = [&](const std::string& name, const std::string& expected) {
+    throw InputError("solver vipm", "option " + name, expected,
+                     "it beside linear_solver=" + options_.linear_solver);
+  };
+  for (const std::string& name : given) {
+    if (options_.linear_solver == "cholesky" &&
+        std::find(of_cg.begin(), of_cg.end(), name) != of_cg.end()) {
+      refuse(name, "only with conjugate gradients: a factorisation needs none");
+    }
+    if (options_.linear_solver == "cg" && name == "refinements") {
+      refuse(name, "only with a factorisation");
+    }
+  }
+}
+
 void VipmSolver::setup(const Problem& problem) {
   problem_ = &problem;
   system_ = nullptr;

@@ -28,6 +28,7 @@ struct VipmOptions {
 class VipmSolver : public Solver {
  public:
   OptionList options() override;
+  void check_options(const std::vector<std::string>& given) const override;
   void setup(const Problem& problem) override;
   Info solve(Vector& gamma, Observer& observer) override;
 

@@ -192,6 +192,43 @@ class Problems(CommandLine):
         self.refused("import", "kleinert", self.path("none.vtu"), "-o", self.path("x.h5"),
                      parts=["none.vtu", "no such file"])
 
+    def test_certify_stores_a_reference(self):
+        pile, solved = self.path("pile.h5"), self.path("solved.h5")
+        self.run_program("generate", "pile", "--spheres", "60", "--contacts", "150", "-o", pile)
+        before = self.read("pile.h5")
+        out, _ = self.run_program("certify", pile, "--residual", "1e-10", "-o", solved)
+        self.assertIn("reference with residual", out)
+        self.run_program("check", solved)
+        self.assertEqual(before, self.read("pile.h5"))
+        with h5py.File(solved) as stored, h5py.File(pile) as plain:
+            self.assertEqual(stored.attrs["content_sha256"], plain.attrs["content_sha256"])
+            self.assertLessEqual(stored["reference"].attrs["residual"], 1e-10)
+            self.assertEqual(stored["reference/velocity"].shape, (60, 6))
+            self.assertGreater(abs(stored["reference/velocity"][:]).max(), 0)
+        # The referee then knows the velocity error.
+        out, _ = self.run_program("solve", solved, "--solver", "vipm", "--stop", "velocity=1e-5",
+                                  "--json")
+        self.assertLessEqual(json.loads(out)["measures"]["velocity"], 1e-5)
+        # In place only when told so, and nothing is written that is not as good as asked for.
+        _, errors = self.run_program("certify", pile, code=1)
+        self.assertIn("--force", errors)
+        _, errors = self.run_program("certify", pile, "--residual", "1e-30", "--force", code=3)
+        self.assertIn("nothing written", errors)
+        self.assertEqual(before, self.read("pile.h5"))
+
+    def test_heavy_spheres(self):
+        pile = self.path("heavy.h5")
+        self.run_program("generate", "pile", "--spheres", "60", "--contacts", "150",
+                         "--heavy-fraction", "0.1", "--mass-ratio", "1000", "-o", pile)
+        out, _ = self.run_program("info", pile, "--json")
+        self.assertGreater(json.loads(out)["mass_ratio"], 300)
+        with h5py.File(pile) as file:
+            mass, radius = 1 / file["bodies/inverse_mass"][:], file["bodies/radius"][:]
+        self.assertEqual(sum(mass > 100 * 1650 * 4 / 3 * 3.1416 * radius**3), 6)
+        _, errors = self.run_program("generate", "pile", "--heavy-fraction", "2", "-o",
+                                     self.path("no.h5"), code=1)
+        self.assertIn("between 0 and 1", errors)
+
     def test_pile_is_reproducible_at_rest_and_of_the_size_asked_for(self):
         for name in ("a", "b"):
             self.run_program("generate", "pile", "--spheres", "30", "--contacts", "60", "--seed", "3",

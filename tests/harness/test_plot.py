@@ -164,6 +164,17 @@ class PlotTest(unittest.TestCase):
                          repetition=number)
         self.assertIn("(spread 33%)", self.row(self.plot()[0], PGJ)[-1])
 
+    def test_further_measures_have_a_row_of_their_own(self):
+        write_result(self.folder / "a.h5")
+        heights = []
+        for arguments in ((), ("--with", "residual")):
+            self.plot("--format", "png", *arguments)
+            data = (self.folder / "made-up.png").read_bytes()
+            heights.append(int.from_bytes(data[20:24], "big"))
+        self.assertGreater(heights[1], 1.25 * heights[0])
+        _, errors = self.plot("--with", "nonsense", expect=2)
+        self.assertIn("--with", errors)
+
     def test_usage(self):
         self.plot("--measure", "eror", expect=2)
         self.plot("--format", "jpg", expect=2)

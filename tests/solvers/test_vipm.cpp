@@ -348,6 +348,15 @@ TEST_CASE("vipm gives up with a reason and keeps the best it had") {
   check_parts(error_of([&] { solver->setup(problem); }), {"ordering=gravity", "gravity"});
 }
 
+TEST_CASE("vipm refuses options that contradict each other") {
+  const auto refused = [](const std::string& spec) {
+    return error_of([&] { make_solver(SolverSpec::parse(spec)); });
+  };
+  check_parts(refused("vipm[linear_solver=cholesky,preconditioner=block_ic0]"),
+              {"preconditioner", "only with conjugate gradients", "linear_solver=cholesky"});
+  check_parts(refused("vipm[linear_solver=cg,refinements=2]"), {"refinements", "factorisation"});
+}
+
 TEST_CASE("vipm with a mass ratio of 1000") {
   ContactProblem host = test_problem_1();
   for (std::size_t i = 0; i < host.bodies(); i += 50) host.inverse_mass[i] /= 1000;
