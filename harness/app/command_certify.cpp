@@ -57,11 +57,9 @@ void certify_file(const Arguments& a, Context& context) {
   const Measures measures = certify(problem);
   const double reached = measures[Measure::residual];
   if (!(reached <= a.residual)) {
-    fmt::print(
-        stderr,
-        "ccpbench: {}: residual {:.1e} is not the {:g} asked for ({}{}{}); nothing written\n",
-        a.input, reached, a.residual, to_string(info.status), info.message.empty() ? "" : ": ",
-        info.message);
+    fmt::print("{}: residual {:.1e} is not the {:g} asked for ({}{}{}); nothing written\n", a.input,
+               reached, a.residual, to_string(info.status), info.message.empty() ? "" : ": ",
+               info.message);
     context.exit_code = target_not_reached;
     return;
   }

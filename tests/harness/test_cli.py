@@ -210,10 +210,11 @@ class Problems(CommandLine):
                                   "--json")
         self.assertLessEqual(json.loads(out)["measures"]["velocity"], 1e-5)
         # In place only when told so, and nothing is written that is not as good as asked for.
-        _, errors = self.run_program("certify", pile, code=1)
+        _, errors = self.run_program("certify", pile, code=BAD_INPUT)
         self.assertIn("--force", errors)
-        _, errors = self.run_program("certify", pile, "--residual", "1e-30", "--force", code=3)
-        self.assertIn("nothing written", errors)
+        out, _ = self.run_program("certify", pile, "--residual", "1e-30", "--force",
+                                  code=NOT_REACHED)
+        self.assertIn("nothing written", out)
         self.assertEqual(before, self.read("pile.h5"))
 
     def test_heavy_spheres(self):
@@ -226,7 +227,7 @@ class Problems(CommandLine):
             mass, radius = 1 / file["bodies/inverse_mass"][:], file["bodies/radius"][:]
         self.assertEqual(sum(mass > 100 * 1650 * 4 / 3 * 3.1416 * radius**3), 6)
         _, errors = self.run_program("generate", "pile", "--heavy-fraction", "2", "-o",
-                                     self.path("no.h5"), code=1)
+                                     self.path("no.h5"), code=BAD_INPUT)
         self.assertIn("between 0 and 1", errors)
 
     def test_pile_is_reproducible_at_rest_and_of_the_size_asked_for(self):
