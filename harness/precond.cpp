@@ -9,6 +9,7 @@
 
 #include "problems/error.hpp"
 #include "problems/hdf5_file.hpp"
+#include "solvers/core/stopwatch.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/ipm/newton_solver.hpp"
 #include "solvers/linear/spectrum.hpp"
@@ -103,7 +104,7 @@ void run_combination(const PrecondRequest& request, const FrozenSystems& systems
   NewtonSolver solver(problem, system, method, krylov, request.apply, entry,
                       make_preconditioner(spec));
   fence();
-  row.structure = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  row.structure = seconds_since(start);
   for (const FrozenSystem& frozen : systems.systems) {
     PrecondRow result = row;
     result.outer = frozen.outer;

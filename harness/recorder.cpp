@@ -2,15 +2,9 @@
 
 #include <cmath>
 
+#include "solvers/core/stopwatch.hpp"
+
 namespace ccp {
-namespace {
-
-double seconds_since(SolveClock::Time::time_point start) {
-  return std::chrono::duration<double>(SolveClock::Time::now() - start).count();
-}
-
-}  // namespace
-
 Recorder::Recorder(Teuchos::RCP<const Map> map, RecorderOptions options, Judge judge,
                    Progressed progressed)
     : options_(std::move(options)),

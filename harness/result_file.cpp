@@ -159,15 +159,15 @@ double number_of(const Hdf5File& file, const std::string& object, const std::str
   return value->front();
 }
 
-/// A column of /curve or /targets, which must have as many values as the first of its group.
+/// A column of /curve or /targets, which must have as many values as the first of its group,
+/// `count` of `first`.
 template <class T>
 std::vector<T> column_of(const Hdf5File& file, const std::string& group, const std::string& name,
-                         const std::string& first) {
+                         const std::string& first, std::size_t count) {
   const auto column = file.read<T>(group + "/" + name);
-  const auto model = file.read<double>(group + "/" + first);
-  if (column.shape != model.shape) {
+  if (column.shape != std::vector<std::size_t>{count}) {
     throw InputError(file.path(), group + "/" + name,
-                     fmt::format("{} values, as {}/{}", model.data.size(), group, first),
+                     fmt::format("{} values, as {}/{}", count, group, first),
                      fmt::format("{}", column.data.size()));
   }
   return column.data;
@@ -264,8 +264,11 @@ ResultSummary read_result(const std::string& path) {
   summary.residual = number("/final", "residual");
   summary.error = number("/final", "error");
   // The curve's columns must be there, of one length, with times that do not run backwards.
-  check_ascending(file, "time", file.read<double>("/curve/time").data);
-  for (const std::string& name : measure_names()) column_of<double>(file, "/curve", name, "time");
+  const std::vector<double> time = file.read<double>("/curve/time").data;
+  check_ascending(file, "time", time);
+  for (const std::string& name : measure_names()) {
+    column_of<double>(file, "/curve", name, "time", time.size());
+  }
   if (!file.has("/provenance")) {
     throw InputError(path, "/provenance", "where the run was made", "nothing of that name");
   }
@@ -298,14 +301,15 @@ void check_presence(const Hdf5File& file) {
 }
 
 void check_curve(const Hdf5File& file) {
+  const std::size_t looks = file.read<double>("/curve/time").data.size();
   for (const char* name : {"outer", "krylov", "applies"}) {
-    check_ascending(file, name, column_of<std::int64_t>(file, "/curve", name, "time"));
+    check_ascending(file, name, column_of<std::int64_t>(file, "/curve", name, "time", looks));
   }
   check_ascending(file, "time_excluded",
-                  column_of<double>(file, "/curve", "time_excluded", "time"));
-  column_of<double>(file, "/curve", "own_residual", "time");
+                  column_of<double>(file, "/curve", "time_excluded", "time", looks));
+  column_of<double>(file, "/curve", "own_residual", "time", looks);
   for (const std::string& name : measure_names()) {
-    const auto values = column_of<double>(file, "/curve", name, "time");
+    const auto values = column_of<double>(file, "/curve", name, "time", looks);
     double smallest = std::nan("");
     for (const double value : values) {
       if (std::isnan(smallest) || value < smallest) smallest = value;
@@ -333,9 +337,9 @@ void check_targets(const Hdf5File& file) {
                      fmt::format("{} values, as /targets/value", values.size()),
                      fmt::format("{}", measures.size()));
   }
-  const auto time = column_of<double>(file, "/targets", "time", "value");
+  const auto time = column_of<double>(file, "/targets", "time", "value", values.size());
   for (const char* name : {"outer", "krylov", "applies"}) {
-    column_of<std::int64_t>(file, "/targets", name, "value");
+    column_of<std::int64_t>(file, "/targets", name, "value", values.size());
   }
   const auto curve_time = file.read<double>("/curve/time").data;
   for (std::size_t t = 0; t < values.size(); ++t) {

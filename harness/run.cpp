@@ -11,16 +11,13 @@
 #include "problems/generators/scenes.hpp"
 #include "problems/problem_file.hpp"
 #include "solvers/core/registry.hpp"
+#include "solvers/core/stopwatch.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double peak_memory() {
   rusage usage{};

@@ -14,6 +14,10 @@ InputError::InputError(const std::string& where, const std::string& place,
               ? fmt::format("{}: expected {}, found {}", where, expected, found)
               : fmt::format("{}: {}: expected {}, found {}", where, place, expected, found)) {}
 
+std::string first_line(const std::string& message) {
+  return message.substr(0, message.find('\n'));
+}
+
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   const std::size_t width = b.size() + 1;
   std::vector<std::size_t> table((a.size() + 1) * width);

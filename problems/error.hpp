@@ -20,6 +20,9 @@ class InputError : public std::runtime_error {
   explicit InputError(const std::string& message) : std::runtime_error(message) {}
 };
 
+/// Up to the first line end: other libraries' messages may go on for pages.
+std::string first_line(const std::string& message);
+
 /// The element of `known` most like `word` as ", did you mean 'x'?", or "" when none is close.
 template <class Strings>
 std::string did_you_mean(const std::string& word, const Strings& known);

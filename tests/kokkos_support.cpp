@@ -72,4 +72,10 @@ std::vector<double> contact_axes(const ContactProblem& problem, const std::vecto
   return turn(problem, world, false);
 }
 
+std::vector<double> product_of(const Operator& a, const std::vector<double>& x) {
+  const auto in = to_vector(x), out = to_vector(std::vector<double>(x.size(), 0.0));
+  a.apply(*in, *out);
+  return to_host(*out);
+}
+
 }  // namespace ccp::test

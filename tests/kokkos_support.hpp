@@ -13,6 +13,9 @@ std::vector<double> to_host(const Vector& x);
 VectorView to_view(const std::vector<double>& data);
 std::vector<double> to_host(const ConstVectorView& x);
 
+/// A x for a vector in the operator's own axes.
+std::vector<double> product_of(const Operator& a, const std::vector<double>& x);
+
 /// Blocks [n][3][3] as n * 9 numbers.
 std::vector<double> to_host(const DeviceArray<double* [3][3]>& blocks);
 

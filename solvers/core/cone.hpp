@@ -180,5 +180,13 @@ KOKKOS_INLINE_FUNCTION double max_step(const Vec3& x, const Vec3& d, const Vec3&
   return denominator > 0 ? det_x / denominator : infinity;
 }
 
+/// The same for a contact: in C, or with `half_line` (mu = 0) for the normal part alone.
+KOKKOS_INLINE_FUNCTION double max_step(const Vec3& x, const Vec3& d, const Vec3& normal,
+                                       bool half_line) {
+  if (!half_line) return max_step(x, d, normal);
+  const double along = dot(d, normal);
+  return along < 0 ? -dot(x, normal) / along : 1e300;
+}
+
 }  // namespace jordan
 }  // namespace ccp

@@ -6,6 +6,10 @@
 
 namespace ccp {
 
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// Adds the seconds of its life to a timer, with the device's queue drained at both ends.
 class Stopwatch {
  public:
@@ -17,7 +21,7 @@ class Stopwatch {
   /// Since the start.
   double seconds() const {
     fence();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    return seconds_since(start_);
   }
 
  private:

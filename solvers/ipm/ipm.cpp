@@ -79,14 +79,8 @@ double max_step(const Cones& cones, const VectorView& x, const VectorView& dx, c
       KOKKOS_LAMBDA(const int c, double& smallest) {
         const Vec3 xc = load3(x, c), dxc = load3(dx, c), yc = load3(y, c), dyc = load3(dy, c);
         const Vec3 n = row3(normal, c);
-        double step, other;
-        if (mu(c) == 0) {
-          step = dot(dxc, n) < 0 ? -dot(xc, n) / dot(dxc, n) : 1e300;
-          other = dot(dyc, n) < 0 ? -dot(yc, n) / dot(dyc, n) : 1e300;
-        } else {
-          step = jordan::max_step(xc, dxc, n);
-          other = jordan::max_step(yc, dyc, n);
-        }
+        double step = jordan::max_step(xc, dxc, n, mu(c) == 0);
+        const double other = jordan::max_step(yc, dyc, n, mu(c) == 0);
         if (other < step) step = other;
         if (!(step >= smallest)) smallest = step;  // a NaN is kept, too
       },

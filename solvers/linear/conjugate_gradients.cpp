@@ -5,6 +5,7 @@
 #include <BelosPseudoBlockCGIter.hpp>
 #include <BelosStatusTest.hpp>
 
+#include "problems/error.hpp"
 #include "solvers/linear/belos_traits.hpp"
 
 namespace ccp {
@@ -71,8 +72,7 @@ KrylovResult ConjugateGradients::solve(const Teuchos::RCP<const Vector>& b,
     iteration.iterate();
   } catch (const std::exception& error) {
     result.breakdown = true;
-    result.message = error.what();
-    result.message = result.message.substr(0, result.message.find('\n'));
+    result.message = first_line(error.what());
   }
   result.converged = rule->converged();
   result.iterations = iteration.getNumIters();

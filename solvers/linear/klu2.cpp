@@ -1,6 +1,7 @@
 #include <Amesos2.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 
+#include "problems/error.hpp"
 #include "solvers/linear/direct.hpp"
 
 namespace ccp {
@@ -19,8 +20,7 @@ class Klu2Solver : public DirectSolver {
     try {
       solver_->numericFactorization();
     } catch (const std::exception& error) {
-      const std::string message = error.what();
-      return message.substr(0, message.find('\n'));
+      return first_line(error.what());
     }
     return "";
   }

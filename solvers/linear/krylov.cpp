@@ -137,8 +137,7 @@ KrylovResult KrylovSolver::solve(const Teuchos::RCP<const Vector>& b, const Teuc
     result.iterations = belos_->manager->getNumIters();
   } catch (const std::exception& error) {  // Belos' count of iterations is the last solve's then
     result.breakdown = true;
-    result.message = error.what();
-    result.message = result.message.substr(0, result.message.find('\n'));
+    result.message = first_line(error.what());
     if (!belos_->inverse.is_null()) {
       result.indefinite = !belos_->inverse->fault().empty();
       if (result.indefinite) result.message = belos_->inverse->fault();

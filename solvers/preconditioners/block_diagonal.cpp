@@ -30,9 +30,7 @@ PreconditionerEntry preconditioner_block_diagonal() {
           true,
           true,
           "inverse 3x3 blocks of the diagonal (seed 000 Sect. 4.2)",
-          []() -> std::unique_ptr<Preconditioner> {
-            return std::make_unique<BlockDiagonalPreconditioner>();
-          }};
+          construct<BlockDiagonalPreconditioner>};
 }
 
 }  // namespace ccp

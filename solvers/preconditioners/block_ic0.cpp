@@ -162,9 +162,7 @@ PreconditionerEntry preconditioner_block_ic0() {
           true,
           true,
           "incomplete Cholesky without fill, in 3x3 blocks",
-          []() -> std::unique_ptr<Preconditioner> {
-            return std::make_unique<BlockIc0Preconditioner>();
-          }};
+          construct<BlockIc0Preconditioner>};
 }
 
 }  // namespace ccp

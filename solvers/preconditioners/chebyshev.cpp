@@ -39,9 +39,7 @@ PreconditionerEntry preconditioner_chebyshev() {
           true,
           false,
           "Ifpack2's Chebyshev polynomial in D^-1 A",
-          []() -> std::unique_ptr<Preconditioner> {
-            return std::make_unique<ChebyshevPreconditioner>();
-          }};
+          construct<ChebyshevPreconditioner>};
 }
 
 }  // namespace ccp

@@ -96,13 +96,12 @@ class Ic0Preconditioner : public IncompleteCholeskyPreconditioner {
 }  // namespace
 
 PreconditionerEntry preconditioner_ic0() {
-  return {
-      "ic0",
-      MatrixForm::crs,
-      true,
-      true,
-      "incomplete Cholesky without fill, entry by entry",
-      []() -> std::unique_ptr<Preconditioner> { return std::make_unique<Ic0Preconditioner>(); }};
+  return {"ic0",
+          MatrixForm::crs,
+          true,
+          true,
+          "incomplete Cholesky without fill, entry by entry",
+          construct<Ic0Preconditioner>};
 }
 
 }  // namespace ccp

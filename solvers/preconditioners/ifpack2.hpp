@@ -4,6 +4,7 @@
 #include <Tpetra_BlockCrsMatrix.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 
+#include "problems/error.hpp"
 #include "solvers/preconditioners/preconditioner.hpp"
 
 namespace ccp {
@@ -30,8 +31,7 @@ class Ifpack2Preconditioner : public Preconditioner {
       preconditioner_->compute();
     } catch (const std::exception& error) {  // e.g. a zero pivot, or a matrix full of NaN
       report.good = false;
-      report.message = error.what();
-      report.message = report.message.substr(0, report.message.find('\n'));
+      report.message = first_line(error.what());
     }
     return report;
   }

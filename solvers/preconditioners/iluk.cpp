@@ -3,19 +3,28 @@
 namespace ccp {
 namespace {
 
-/// ILU(k) without pivoting. For a symmetric A its U is D L^T, so that the inverse is symmetric; it
-/// need not be definite (seed 001).
+/// ILU(k) without pivoting, entry by entry or with inverses of 3x3 blocks as pivots. For a
+/// symmetric A its U is D L^T, so that the inverse is symmetric; it need not be definite (seed
+/// 001).
+template <MatrixForm form>
 class IlukPreconditioner : public Ifpack2Preconditioner {
+  static constexpr bool scalar = form == MatrixForm::crs;
+
  public:
-  IlukPreconditioner() : Ifpack2Preconditioner("RILUK", MatrixForm::crs) {}
+  IlukPreconditioner() : Ifpack2Preconditioner(scalar ? "RILUK" : "RBILUK", form) {}
   OptionList options() override {
-    return OptionList("iluk", "preconditioner").integer("level", level_, {0, 10}, "level of fill");
+    return OptionList(scalar ? "iluk" : "block_iluk", "preconditioner")
+        .integer("level", level_, {0, 10}, "level of fill");
   }
 
  protected:
   Teuchos::ParameterList parameters(const PreconditionerInput&) const override {
     Teuchos::ParameterList list;
-    list.set("fact: iluk level-of-fill", static_cast<double>(level_));
+    if (scalar) {  // RILUK takes a double, RBILUK an int
+      list.set("fact: iluk level-of-fill", static_cast<double>(level_));
+    } else {
+      list.set("fact: iluk level-of-fill", level_);
+    }
     return list;
   }
 
@@ -26,13 +35,21 @@ class IlukPreconditioner : public Ifpack2Preconditioner {
 }  // namespace
 
 PreconditionerEntry preconditioner_iluk() {
-  return {
-      "iluk",
-      MatrixForm::crs,
-      true,
-      false,
-      "Ifpack2's incomplete LU with levels of fill",
-      []() -> std::unique_ptr<Preconditioner> { return std::make_unique<IlukPreconditioner>(); }};
+  return {"iluk",
+          MatrixForm::crs,
+          true,
+          false,
+          "Ifpack2's incomplete LU with levels of fill",
+          construct<IlukPreconditioner<MatrixForm::crs>>};
+}
+
+PreconditionerEntry preconditioner_block_iluk() {
+  return {"block_iluk",
+          MatrixForm::block_crs,
+          true,
+          false,
+          "Ifpack2's incomplete LU with levels of fill, in 3x3 blocks",
+          construct<IlukPreconditioner<MatrixForm::block_crs>>};
 }
 
 }  // namespace ccp

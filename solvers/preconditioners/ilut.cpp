@@ -28,13 +28,12 @@ class IlutPreconditioner : public Ifpack2Preconditioner {
 }  // namespace
 
 PreconditionerEntry preconditioner_ilut() {
-  return {
-      "ilut",
-      MatrixForm::crs,
-      false,
-      false,
-      "Ifpack2's incomplete LU with a drop tolerance (not symmetric)",
-      []() -> std::unique_ptr<Preconditioner> { return std::make_unique<IlutPreconditioner>(); }};
+  return {"ilut",
+          MatrixForm::crs,
+          false,
+          false,
+          "Ifpack2's incomplete LU with a drop tolerance (not symmetric)",
+          construct<IlutPreconditioner>};
 }
 
 }  // namespace ccp

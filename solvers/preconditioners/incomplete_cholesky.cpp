@@ -2,33 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include "solvers/core/stopwatch.hpp"
 
 namespace ccp {
-namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
-
 void ZeroFillCholesky::setParameters(const Teuchos::ParameterList& parameters) {
   if (parameters.isParameter("shift")) first_shift_ = parameters.get<double>("shift");
 }
 
 void ZeroFillCholesky::initialize() {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch(initialize_time_);
   analyze();
   initialized_ = true;
   computed_ = false;
   ++initializations_;
-  initialize_time_ += seconds_since(start);
 }
 
 void ZeroFillCholesky::compute() {
   if (!initialized_) initialize();
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch(compute_time_);
   shift_ = 0;
   restarts_ = 0;
   while (!(computed_ = factorize(shift_)) && restarts_ < max_restarts) {
@@ -36,7 +27,6 @@ void ZeroFillCholesky::compute() {
     ++restarts_;
   }
   ++computations_;
-  compute_time_ += seconds_since(start);
 }
 
 void ZeroFillCholesky::apply(const Vector& x, Vector& y, Teuchos::ETransp, double alpha,

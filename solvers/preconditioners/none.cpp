@@ -13,12 +13,8 @@ class NoPreconditioner : public Preconditioner {
 }  // namespace
 
 PreconditionerEntry preconditioner_none() {
-  return {"none",
-          MatrixForm::none,
-          true,
-          true,
-          "the plain Krylov method",
-          []() -> std::unique_ptr<Preconditioner> { return std::make_unique<NoPreconditioner>(); }};
+  return {"none", MatrixForm::none,          true,
+          true,   "the plain Krylov method", construct<NoPreconditioner>};
 }
 
 }  // namespace ccp

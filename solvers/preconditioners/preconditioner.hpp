@@ -58,6 +58,12 @@ class Preconditioner {
   virtual Teuchos::RCP<const Operator> inverse() const = 0;
 };
 
+/// What `PreconditionerEntry::make` is for a class that needs no arguments.
+template <class P>
+std::unique_ptr<Preconditioner> construct() {
+  return std::make_unique<P>();
+}
+
 /// One row of the table of preconditioners.
 struct PreconditionerEntry {
   std::string id;

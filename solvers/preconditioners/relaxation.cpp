@@ -3,12 +3,14 @@
 namespace ccp {
 namespace {
 
-/// Symmetric Gauss-Seidel, entry by entry: definite for 0 < damping < 2.
+/// Symmetric Gauss-Seidel, entry by entry or in 3x3 blocks: definite for 0 < damping < 2. Ifpack2's
+/// Relaxation does both; its BlockRelaxation would keep a container per contact.
+template <MatrixForm form>
 class RelaxationPreconditioner : public Ifpack2Preconditioner {
  public:
-  RelaxationPreconditioner() : Ifpack2Preconditioner("RELAXATION", MatrixForm::crs) {}
+  RelaxationPreconditioner() : Ifpack2Preconditioner("RELAXATION", form) {}
   OptionList options() override {
-    return OptionList("relaxation", "preconditioner")
+    return OptionList(form == MatrixForm::crs ? "relaxation" : "block_relaxation", "preconditioner")
         .integer("sweeps", sweeps_, {1, 100}, "sweeps per application")
         .number("damping", damping_, {0, 2, true}, "factor on every update");
   }
@@ -35,9 +37,16 @@ PreconditionerEntry preconditioner_relaxation() {
           true,
           true,
           "Ifpack2's symmetric Gauss-Seidel",
-          []() -> std::unique_ptr<Preconditioner> {
-            return std::make_unique<RelaxationPreconditioner>();
-          }};
+          construct<RelaxationPreconditioner<MatrixForm::crs>>};
+}
+
+PreconditionerEntry preconditioner_block_relaxation() {
+  return {"block_relaxation",
+          MatrixForm::block_crs,
+          true,
+          true,
+          "Ifpack2's symmetric Gauss-Seidel in 3x3 blocks",
+          construct<RelaxationPreconditioner<MatrixForm::block_crs>>};
 }
 
 }  // namespace ccp

@@ -16,35 +16,24 @@ TeamPolicy one_team() {
   }
 }
 
+/// Calls row(i) for all rows, those of one level in parallel, level after level from the lowest, or
+/// `down` from the highest.
+template <class Row>
+void sweep(const std::string& label, const BlockPattern& pattern, bool down, const Row& row) {
+  const auto offset = pattern.level_offset;
+  const int levels = pattern.levels();
+  Kokkos::parallel_for(
+      label, one_team(), KOKKOS_LAMBDA(const TeamPolicy::member_type& team) {
+        for (int k = 0; k < levels; ++k) {
+          const int level = down ? levels - 1 - k : k;
+          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, offset(level), offset(level + 1)),
+                               row);
+          team.team_barrier();
+        }
+      });
+}
+
 }  // namespace
-
-template <class Row>
-void sweep_up(const std::string& label, const BlockPattern& pattern, const Row& row) {
-  const auto offset = pattern.level_offset;
-  const int levels = pattern.levels();
-  Kokkos::parallel_for(
-      label, one_team(), KOKKOS_LAMBDA(const TeamPolicy::member_type& team) {
-        for (int level = 0; level < levels; ++level) {
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, offset(level), offset(level + 1)),
-                               row);
-          team.team_barrier();
-        }
-      });
-}
-
-template <class Row>
-void sweep_down(const std::string& label, const BlockPattern& pattern, const Row& row) {
-  const auto offset = pattern.level_offset;
-  const int levels = pattern.levels();
-  Kokkos::parallel_for(
-      label, one_team(), KOKKOS_LAMBDA(const TeamPolicy::member_type& team) {
-        for (int level = levels - 1; level >= 0; --level) {
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, offset(level), offset(level + 1)),
-                               row);
-          team.team_barrier();
-        }
-      });
-}
 
 // ---- matrix
 // --------------------------------------------------------------------------------------
@@ -132,8 +121,8 @@ bool IncompleteCholesky<NB, Real>::try_factorize(const SymmetricBlockMatrix<NB>&
   Real* const factor_by_column = factor_by_column_.data();
   const bool whole = off_diagonal_;
   const Kokkos::View<int, MemSpace> failed("ccp::IncompleteCholesky::failed");
-  sweep_up(
-      "ccp::IncompleteCholesky::factorize", pattern_, KOKKOS_LAMBDA(const int i) {
+  sweep(
+      "ccp::IncompleteCholesky::factorize", pattern_, false, KOKKOS_LAMBDA(const int i) {
         double d[packed];
         for (std::size_t k = 0; k < packed; ++k) d[k] = diagonal[packed * i + k];
         for (int k = 0; k < NB; ++k) d[block::at(k, k)] *= 1 + shift;
@@ -200,8 +189,8 @@ void IncompleteCholesky<NB, Real>::apply(const Vector& x, Vector& y, Teuchos::ET
         });
     return;
   }
-  sweep_up(
-      "ccp::IncompleteCholesky::forward", pattern_, KOKKOS_LAMBDA(const int i) {
+  sweep(
+      "ccp::IncompleteCholesky::forward", pattern_, false, KOKKOS_LAMBDA(const int i) {
         block::Accumulator<NB> sum(in + static_cast<std::size_t>(NB) * i);
         const int end = row_offset(i + 1);
         for (int k = row_offset(i); k < end; ++k) {
@@ -212,8 +201,8 @@ void IncompleteCholesky<NB, Real>::apply(const Vector& x, Vector& y, Teuchos::ET
         block::lower_apply<NB>(inverse + packed * i, z);
         for (int p = 0; p < NB; ++p) out[NB * i + p] = z[p];
       });
-  sweep_down(
-      "ccp::IncompleteCholesky::backward", pattern_, KOKKOS_LAMBDA(const int i) {
+  sweep(
+      "ccp::IncompleteCholesky::backward", pattern_, true, KOKKOS_LAMBDA(const int i) {
         block::Accumulator<NB> sum(out + static_cast<std::size_t>(NB) * i);
         const int end = column_offset(i + 1);
         for (int l = column_offset(i); l < end; ++l) {

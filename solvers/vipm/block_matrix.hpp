@@ -219,13 +219,6 @@ class SymmetricBlockMatrix : public Operator {
   DeviceArray<double*> off_diagonal_;  ///< [2 blocks * stored]
 };
 
-/// Calls row(i) for all rows, those of lower levels first; rows of one level in parallel.
-template <class Row>
-void sweep_up(const std::string& label, const BlockPattern& pattern, const Row& row);
-/// The same from the last level to the first.
-template <class Row>
-void sweep_down(const std::string& label, const BlockPattern& pattern, const Row& row);
-
 /// A preconditioner of SymmetricBlockMatrix<NB>.
 template <int NB>
 class BlockPreconditioner : public Operator {

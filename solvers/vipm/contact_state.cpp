@@ -5,13 +5,13 @@
 namespace ccp::vipm {
 namespace {
 
-/// x = T gamma; for mu = 0 only the normal part counts.
+/// x = T gamma; for mu = 0, whose cone is the half-line, gamma itself.
 KOKKOS_INLINE_FUNCTION Vec3 scaled_impulse(const Vec3& gamma, const Vec3& n, double mu) {
-  return stretch(mu, 1, gamma, n);
+  return mu == 0 ? gamma : stretch(mu, 1, gamma, n);
 }
-/// y = T^-1 u.
+/// y = T^-1 u; for mu = 0, of which only the normal part counts, u itself.
 KOKKOS_INLINE_FUNCTION Vec3 scaled_velocity(const Vec3& u, const Vec3& n, double mu) {
-  return stretch(1 / mu, 1, u, n);
+  return mu == 0 ? u : stretch(1 / mu, 1, u, n);
 }
 
 /// Moves z along the normal until its spectral values times sqrt 2 are at least `least`.
@@ -168,24 +168,15 @@ ContactState::Step ContactState::measure_step(const Direction& direction) {
         direction(c, dg, dv);
         store3(dgamma, c, dg);
         store3(du, c, dv);
-        double step, other;
-        if (m == 0) {
-          const double g = dot(gc, n), v = dot(uc, n), d = dot(dg, n), e = dot(dv, n);
-          step = d < 0 ? -g / d : 1e300;
-          other = e < 0 ? -v / e : 1e300;
-          if (!(d == d) || !(e == e)) step = d + e;
-          product += g * v;
-          cross += g * e + v * d;
-          square += d * e;
-        } else {
-          step = jordan::max_step(scaled_impulse(gc, n, m), scaled_impulse(dg, n, m), n);
-          other = jordan::max_step(scaled_velocity(uc, n, m), scaled_velocity(dv, n, m), n);
-          product += dot(gc, uc);
-          cross += dot(gc, dv) + dot(uc, dg);
-          square += dot(dg, dv);
-        }
-        if (other < step) step = other;
-        if (!(step >= smallest)) smallest = step;  // a NaN is kept, too
+        const double step =
+            jordan::max_step(scaled_impulse(gc, n, m), scaled_impulse(dg, n, m), n, m == 0);
+        const double other =
+            jordan::max_step(scaled_velocity(uc, n, m), scaled_velocity(dv, n, m), n, m == 0);
+        if (step < smallest) smallest = step;
+        if (other < smallest) smallest = other;
+        product += dot(gc, uc);  // with mu = 0 impulses have a normal part only
+        cross += dot(gc, dv) + dot(uc, dg);
+        square += dot(dg, dv);
       },
       Kokkos::Min<double>(step.theta), Kokkos::Sum<double>(step.product),
       Kokkos::Sum<double>(step.cross), Kokkos::Sum<double>(step.square));

@@ -26,13 +26,8 @@ class ContactState {
   /// @param order  VelocitySystem::contact_order()
   ContactState(const Problem& problem, const DeviceArray<const int*>& order);
 
-  int contacts() const { return contacts_; }
   const VectorView& gamma() const { return gamma_; }
-  const VectorView& u() const { return u_; }
   const VectorView& dgamma() const { return dgamma_; }
-  const VectorView& g() const { return g_; }
-  /// The primal residual u - D^T v - r, m/s.
-  const VectorView& gap() const { return gap_; }
   const DeviceArray<double* [6]>& k() const { return k_; }
 
   /// gamma in the problem's order of contacts, and a vector from there.
@@ -64,7 +59,7 @@ class ContactState {
   Sums scale(const ConstVectorView& d);
 
   /// The largest step inside both cones, and gamma.u along it:
-  /// product + theta cross + theta^2 square.
+  /// product + theta cross + theta^2 square. A NaN in the direction shows in cross.
   struct Step {
     double theta = 0, product = 0, cross = 0, square = 0;
   };
@@ -90,8 +85,9 @@ class ContactState {
  private:
   int contacts_ = 0;
   GivenContacts given_;
-  VectorView gamma_, u_, dgamma_, du_, gap_;
-  VectorView g_;  ///< the same memory as dgamma: each is made from the other, contact by contact
+  VectorView gamma_, u_, dgamma_, du_;
+  VectorView gap_;  ///< the primal residual u - D^T v - r, m/s
+  VectorView g_;    ///< the same memory as dgamma: each is made from the other, contact by contact
   DeviceArray<double* [6]> k_;
 };
 

@@ -38,8 +38,7 @@ LinearSolver::Outcome LinearSolver::solve(const Teuchos::RCP<const Vector>& b,
   if (direct_) return solve_direct(*b, *x);
   if (!preconditioned_) {
     const Stopwatch watch(info_.timers["preconditioner"]);
-    const double shift = system_.precondition();
-    if (shift > 0) message_ = "incomplete Cholesky needed a diagonal shift";
+    system_.precondition();
     preconditioned_ = true;
   }
   if (!cg_) {

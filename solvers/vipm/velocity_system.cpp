@@ -65,8 +65,6 @@ class BodySystem : public VelocitySystem {
              const std::string& preconditioner);
 
   int size() const override { return NB * pattern_.rows; }
-  int levels() const override { return pattern_.levels(); }
-  int blocks() const override { return pattern_.blocks; }
   Teuchos::RCP<const Map> map() const override { return matrix_->getDomainMap(); }
   DeviceArray<const int*> contact_order() const override { return contact_order_; }
   void contact_velocities(const ConstVectorView& z, const VectorView& d) const override;

@@ -41,8 +41,6 @@ class VelocitySystem {
 
   /// Unknowns: 3 or 6 per body.
   virtual int size() const = 0;
-  virtual int levels() const = 0;
-  virtual int blocks() const = 0;  ///< off-diagonal blocks of the lower triangle of S
   virtual Teuchos::RCP<const Map> map() const = 0;
   /// The problem's numbers of the contacts in the order of all arrays here, [n].
   virtual DeviceArray<const int*> contact_order() const = 0;

@@ -225,10 +225,10 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
 
     theta = std::min(1.0, options_.step_fraction * step.theta);
     ++info.counters.outer;
-    if (!(theta > 1e-8)) {
-      return finish(std::isfinite(theta) ? Status::stagnated : Status::numerical_error,
-                    "step length fell below 1e-8");
+    if (!std::isfinite(step.cross)) {
+      return finish(Status::numerical_error, "the direction has become NaN");
     }
+    if (theta <= 1e-8) return finish(Status::stagnated, "step length fell below 1e-8");
     state.advance(theta);
     vector_kernels::add(1, z, theta, dz, z);
   }

@@ -3,8 +3,6 @@
 #include <memory>
 
 #include "solvers/core/solver.hpp"
-#include "solvers/linear/cholesky.hpp"
-#include "solvers/linear/conjugate_gradients.hpp"
 #include "solvers/vipm/velocity_system.hpp"
 
 namespace ccp {

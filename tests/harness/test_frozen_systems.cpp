@@ -13,12 +13,6 @@
 namespace ccp::test {
 namespace {
 
-std::vector<double> product_of(const Operator& a, const std::vector<double>& x) {
-  const auto in = to_vector(x), out = to_vector(std::vector<double>(x.size(), 0.0));
-  a.apply(*in, *out);
-  return to_host(*out);
-}
-
 FrozenSystems frozen(const ContactProblem& host, const std::vector<long>& at) {
   FrozenSystems systems = freeze_systems(host, SolverSpec::parse("ipm"), at).systems;
   systems.problem = host.name + ".h5";

@@ -18,13 +18,6 @@
 namespace ccp::test {
 namespace {
 
-/// y = A x for a vector in the operator's own axes.
-std::vector<double> product_of(const Operator& a, const std::vector<double>& x) {
-  const auto in = to_vector(x), out = to_vector(std::vector<double>(x.size(), 0.0));
-  a.apply(*in, *out);
-  return to_host(*out);
-}
-
 /// The operator's columns: entry (i, j) at j * size + i.
 std::vector<double> dense(const Operator& a, std::size_t size) {
   std::vector<double> all;

@@ -69,12 +69,6 @@ std::vector<double> apply_blocks(const DeviceArray<double* [6]>& blocks,
   return p;
 }
 
-std::vector<double> test_apply(const Operator& a, const std::vector<double>& x) {
-  const auto in = to_vector(x), out = to_vector(std::vector<double>(x.size(), 0.0));
-  a.apply(*in, *out);
-  return to_host(*out);
-}
-
 /// S z by its definition, z + E^T K E z.
 std::vector<double> by_definition(const VelocitySystem& system, const DeviceArray<double* [6]>& k,
                                   const std::vector<double>& z) {
@@ -156,7 +150,7 @@ TEST_CASE("S on the body graph is 1 + E^T K E, as a product and for a direct sol
     system->assemble(k);
     const std::vector<double> z = random_vector(system->size(), 11);
     const std::vector<double> expected = by_definition(*system, k, z);
-    CHECK(relative_difference(test_apply(*system->matrix(), z), expected) < 1e-13);
+    CHECK(relative_difference(product_of(*system->matrix(), z), expected) < 1e-13);
 
     std::vector<std::int64_t> offsets;
     std::vector<int> rows;
@@ -186,8 +180,8 @@ TEST_CASE("block incomplete Cholesky is exact where there is no fill") {
       system->assemble(random_blocks(host.contacts(), 4));
       CHECK(system->precondition() == 0);
       const std::vector<double> z = random_vector(system->size(), 12);
-      const std::vector<double> b = test_apply(*system->matrix(), z);
-      CHECK(relative_difference(test_apply(*system->preconditioner(), b), z) < 1e-9);
+      const std::vector<double> b = product_of(*system->matrix(), z);
+      CHECK(relative_difference(product_of(*system->preconditioner(), b), z) < 1e-9);
     }
   }
 }
@@ -208,7 +202,7 @@ TEST_CASE(
     for (int j = 0; j < n; ++j) {
       std::vector<double> unit(n, 0.0);
       unit[j] = 1;
-      const std::vector<double> column = test_apply(*system->preconditioner(), unit);
+      const std::vector<double> column = product_of(*system->preconditioner(), unit);
       for (int i = j; i < n; ++i) {
         rows.push_back(i);
         values.push_back(column[i]);
@@ -222,7 +216,7 @@ TEST_CASE(
       std::vector<double> unit(n, 0.0), product(n);
       unit[j] = 1;
       inverse.solve(unit.data(), product.data());
-      const std::vector<double> exact = test_apply(*system->matrix(), unit);
+      const std::vector<double> exact = product_of(*system->matrix(), unit);
       for (int i = 0; i < n; ++i) {
         const bool in_pattern = preconditioner == "block_jacobi" ? i / 3 == j / 3 : exact[i] != 0;
         if (!in_pattern) continue;
@@ -268,14 +262,14 @@ TEST_CASE("a failing pivot makes incomplete Cholesky start again with a shift") 
   Kokkos::deep_copy(a.off_diagonal(), off_diagonal);
   std::vector<double> z(12, 0.0);
   z[3] = 1;
-  CHECK(test_apply(a, z) == std::vector<double>{-2, 0, 0, 3, 0, 0, -2, 0, 0, 0, 0, 0});
+  CHECK(product_of(a, z) == std::vector<double>{-2, 0, 0, 3, 0, 0, -2, 0, 0, 0, 0, 0});
 
   IncompleteCholesky<3, double> preconditioner(pattern, true);
   const double shift = preconditioner.factorize(a);
   CHECK(shift > 0);
   CHECK(shift < 10);
-  for (double value : test_apply(preconditioner, z)) CHECK(std::isfinite(value));
-  CHECK(test_apply(preconditioner, z)[3] > 0);
+  for (double value : product_of(preconditioner, z)) CHECK(std::isfinite(value));
+  CHECK(product_of(preconditioner, z)[3] > 0);
 }
 
 TEST_CASE("vipm with every linear solver, preconditioner and ordering") {
