@@ -23,7 +23,10 @@ const std::array<std::string, measure_count>& measure_names() {
                                                                "merit",
                                                                "coulomb_residual",
                                                                "coulomb_natural_map",
-                                                               "coulomb_merit"};
+                                                               "coulomb_merit",
+                                                               "normal_residual",
+                                                               "coulomb_normal_residual",
+                                                               "multiplier"};
   return names;
 }
 

@@ -165,9 +165,9 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   looks = &recorder;
   Vector gamma(problem->map(), 1);
 
-  if (!supports(entry, host)) {
+  if (const std::string reason = why_unsupported(entry, host); !reason.empty()) {
     result.info.status = Status::unsupported;
-    result.info.message = entry.id + " does not take problems in " + result.form + " form";
+    result.info.message = reason;
   } else {
     try {
       result.setup_time = seconds([&] { solver->setup(*problem); });

@@ -6,6 +6,31 @@
 
 namespace ccp {
 
+/// matrix + Sigma in the axes that solvers work in: world axes for problems in bodies form, contact
+/// axes for assembled ones. A row without a diagonal block gets one. Nothing changes where no
+/// contact is compliant.
+BlockMatrix with_compliance(const ContactProblem& problem, BlockMatrix matrix);
+
+/// Sigma p of a compliant contact, in the axes in which the normal is given.
+template <class Compliance, class Normals>
+KOKKOS_INLINE_FUNCTION Vec3 comply(const Compliance& compliance, const Normals& normal, int c,
+                                   const Vec3& p) {
+  return stretch(compliance(c, 0), compliance(c, 1), p, row3(normal, c));
+}
+
+/// Adds Sigma p to the product that it hands on.
+template <class Sink>
+struct CompliantSink {
+  Sink sink;
+  DeviceArray<const double* [2]> compliance;
+  DeviceArray<const double* [3]> normal;
+  ConstVectorView p;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int c, const Vec3& d) const {
+    sink(c, d + comply(compliance, normal, c, load3(p, c)));
+  }
+};
+
 /// The Delassus operator N = D^T M^-1 D [1/kg] on the device, in world axes, without ever forming
 /// it for problems in bodies form; a block-CSR product for assembled ones.
 ///
@@ -21,6 +46,10 @@ namespace ccp {
 ///   1. per body     v_b = M_b^-1 sum over its contacts of -+ p_c, and the torques
 ///   2. per contact  d_c = v_B + w_B x arm_B - v_A - w_A x arm_A
 /// Immovable bodies are an extra body of zero inverse mass.
+///
+/// For problems with compliant contacts all of this is N + Sigma: Sigma_c = diag(C_n, C_t, C_t) in
+/// contact axes, C_n n n^T + C_t (1 - n n^T) in world axes. In pass 2 it costs one more read of p
+/// and n; in assembled form it is in the blocks.
 ///
 /// Copies share the constant data; the work arrays belong to one object each, so every user takes a
 /// copy of its own with `clone()`.
@@ -49,8 +78,12 @@ class DelassusOperator : public Operator {
   void apply_fused(const ConstVectorView& p, const Sink& sink) const {
     if (assembled_) {
       multiply_blocks(p, sink);
+      return;
+    }
+    accumulate_bodies(p);
+    if (compliance_.extent(0) > 0) {
+      contact_velocities(CompliantSink<Sink>{sink, compliance_, normal_, p});
     } else {
-      accumulate_bodies(p);
       contact_velocities(sink);
     }
   }
@@ -67,6 +100,9 @@ class DelassusOperator : public Operator {
   }
 
   bool is_assembled() const { return assembled_; }
+  /// Sigma of contacts in bodies form, [n][2] normal and tangential, 1/kg; empty where it is zero
+  /// and in assembled form, whose blocks contain it.
+  DeviceArray<const double* [2]> compliance() const { return compliance_; }
 
   // Public only because device lambdas may not live in private members.
   void accumulate_bodies(const ConstVectorView& p) const;
@@ -89,6 +125,8 @@ class DelassusOperator : public Operator {
   DeviceArray<int*> incidence_;         ///< 2 * contact + side, grouped by body
   DeviceArray<double*> inverse_mass_;
   DeviceArray<double* [3][3]> inverse_inertia_;
+  DeviceArray<const double* [2]> compliance_;
+  DeviceArray<const double* [3]> normal_;  ///< only with compliance
 
   // Assembled form.
   DeviceArray<std::int64_t*> row_offset_;
@@ -152,9 +190,8 @@ void DelassusOperator::multiply_blocks(const ConstVectorView& p, const Sink& sin
 template <class Update>
 void DelassusOperator::advance(const VectorView& p, const Update& update) const {
   if (!assembled_) {
-    accumulate_bodies(p);
-    contact_velocities(
-        KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(p, c, update(c, load3(p, c), d)); });
+    apply_fused(
+        p, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(p, c, update(c, load3(p, c), d)); });
     return;
   }
   // Other rows still read the old impulses, so the new ones go to a second array.

@@ -28,6 +28,13 @@ std::vector<ContactProblem> problems() {
       random_problem({40, 300, true, false, 3}), random_problem({2, 1, true, true, 4})};
   list.push_back(assembled_form(list[0]));
   list.push_back(assembled_form(list[1]));
+  list.push_back(compliant_form(list[0], 5));
+  list.push_back(compliant_form(list[1], 6));
+  list.push_back(assembled_form(list[6]));
+  ContactProblem empty = list[8];  // no row has a diagonal block: with_compliance() makes them
+  empty.delassus = BlockMatrix();
+  empty.delassus.row_offsets.assign(empty.contacts() + 1, 0);
+  list.push_back(empty);
   return list;
 }
 
@@ -42,6 +49,9 @@ std::vector<double> dense(const ContactProblem& p) {
       for (std::size_t e = 0; e < 9; ++e) {
         matrix[(3 * row + e / 3) * size + 3 * column + e % 3] = p.delassus.blocks[9 * k + e];
       }
+    }
+    for (std::size_t k = 0; p.is_compliant() && k < 3; ++k) {
+      matrix[(3 * row + k) * (size + 1)] += p.compliance[2 * row + (k > 0)];
     }
   }
   return matrix;
