@@ -271,13 +271,20 @@ void ContactProblem::validate(const std::string& where) const {
   } else {
     check_delassus(where, *this);
   }
-  for (const auto& [name, gamma] : guesses) {
-    const std::string path = "/guesses/" + name + "/gamma";
-    if (gamma.size() != 3 * contacts()) {
-      throw InputError(where, path, fmt::format("{} values", 3 * contacts()),
-                       fmt::format("{}", gamma.size()));
+  for (const auto& [guess, values] : guesses) {
+    const std::string path = "/guesses/" + guess + "/gamma";
+    const auto plain = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; };
+    if (guess.empty() || guess == "cold" || guess == "reference" ||
+        !std::all_of(guess.begin(), guess.end(), plain)) {
+      throw InputError(where, "/guesses",
+                       "names of letters, digits, '-' and '_', other than 'cold' and 'reference'",
+                       "'" + guess + "'");
     }
-    check_finite(where, path, gamma.data(), gamma.size(), 3);
+    if (values.gamma.size() != 3 * contacts()) {
+      throw InputError(where, path, fmt::format("{} values", 3 * contacts()),
+                       fmt::format("{}", values.gamma.size()));
+    }
+    check_finite(where, path, values.gamma.data(), values.gamma.size(), 3);
   }
   if (!reference) return;
   if (reference->gamma.size() != 3 * contacts()) {

@@ -133,8 +133,10 @@ ContactProblem read_problem(const std::string& path) {
     }
     problem.reference = std::move(reference);
   }
-  for (const std::string& name : file.member_names("/guesses")) {
-    problem.guesses[name] = file.read<double>("/guesses/" + name + "/gamma").data;
+  for (const std::string& name : file.names("/guesses")) {
+    const std::string group = "/guesses/" + name;
+    problem.guesses[name] = {file.read<double>(group + "/gamma").data,
+                             text_or(file, group.c_str(), "method")};
   }
   problem.source = {text_or(file, "/source", "kind"), text_or(file, "/source", "description"),
                     text_or(file, "/source", "generator"), text_or(file, "/source", "parameters"),
@@ -200,8 +202,9 @@ void put_problem(Hdf5File& file, const ContactProblem& problem) {
       file.set_attribute("/reference", name, value);
     }
   }
-  for (const auto& [name, gamma] : problem.guesses) {
-    file.write("/guesses/" + name + "/gamma", gamma, {problem.contacts(), 3});
+  for (const auto& [name, guess] : problem.guesses) {
+    file.write("/guesses/" + name + "/gamma", guess.gamma, {problem.contacts(), 3});
+    file.set_attribute("/guesses/" + name, "method", guess.method);
   }
   file.make_group("/source");
   file.set_attribute("/source", "kind", problem.source.kind);

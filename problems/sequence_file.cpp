@@ -125,7 +125,7 @@ SequenceSummary read_sequence_summary(const std::string& path) {
   }
   const auto name = file.string_attribute("/", "name");
   if (!name) throw InputError(path, "root attribute name", "a string", "nothing");
-  const std::vector<std::string> groups = file.member_names("/steps");
+  const std::vector<std::string> groups = file.names("/steps");
   if (groups.empty()) throw InputError(path, "/steps", "at least one step", "none");
   for (std::size_t k = 0; k < groups.size(); ++k) {
     if ("/steps/" + groups[k] != step_group(k)) {

@@ -27,6 +27,17 @@ struct Arguments {
   bool force = false, json = false, quiet = false;
 };
 
+/// @throws InputError for a start that a column does not have
+StepStart step_start(const std::string& text) {
+  const std::vector<std::string> known = {"cold", "previous", "hertz"};
+  const Start start = parse_start(text, "--starts");
+  if (std::find(known.begin(), known.end(), start.name) == known.end()) {
+    throw InputError("--starts: unknown guess '" + start.name + "'" +
+                     did_you_mean(start.name, known));
+  }
+  return {start.name == "cold" ? "" : start.name, start.factor};
+}
+
 nlohmann::ordered_json as_json(const ColumnRow& row) {
   const auto number = [](double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
@@ -40,9 +51,7 @@ nlohmann::ordered_json as_json(const ColumnRow& row) {
 void simulate(Arguments& a, Context& context) {
   if (!a.output.empty()) check_output_path(a.output, a.force);
   std::vector<StepStart> starts;
-  for (const std::string& text : a.starts) {
-    starts.push_back(step_start(text, "--starts", {"previous", "hertz"}));
-  }
+  for (const std::string& text : a.starts) starts.push_back(step_start(text));
   std::sort(a.iterations.begin(), a.iterations.end());
   const KokkosSession kokkos(1);
   RegisteredStepSolver solver(a.solver);

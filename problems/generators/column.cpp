@@ -103,7 +103,7 @@ ColumnRun simulate_column(const ColumnOptions& options, const StepStart& start,
     const ContactProblem step = stepper.next();
     gamma.assign(3 * step.contacts(), 0.0);
     if (!start.guess.empty()) {
-      gamma = step.guesses.at(start.guess);
+      gamma = step.guesses.at(start.guess).gamma;
       for (double& g : gamma) g *= start.factor;
     }
     if (step.contacts() > 0) solver.solve(step, accuracy, gamma);

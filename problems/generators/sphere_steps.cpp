@@ -142,9 +142,12 @@ ContactProblem SphereStepper::next() const {
     step.identity.push_back(
         pair_identity(step.contact_bodies[2 * c], step.contact_bodies[2 * c + 1]));
   }
-  std::vector<double>& previous = step.guesses["previous"] = memory_.recall(step);
-  clamp_into_cones(step.mu, previous);
-  if (model_.hertz.young > 0) step.guesses["hertz"] = hertz_impulses(step, model_);
+  Guess& previous = step.guesses["previous"];
+  previous = {memory_.recall(step), "the step before, by identity of the contacts"};
+  clamp_into_cones(step.mu, previous.gamma);
+  if (model_.hertz.young > 0) {
+    step.guesses["hertz"] = {hertz_impulses(step, model_), "Hertz's law and Rayleigh dissipation"};
+  }
   return step;
 }
 

@@ -134,6 +134,22 @@ TEST_CASE("the Delassus operator scales and adds") {
   }
 }
 
+TEST_CASE("the image of impulses gives their velocities and their energy") {
+  for (const ContactProblem& p : problems()) {
+    const DelassusOperator n(p);
+    const auto x = random_vector(3 * p.contacts(), 3), product = multiply(dense(p), x);
+    const VectorView impulses = to_view(world_axes(p, x));
+    const auto image = n.make_image("image");
+    n.compute_image(impulses, image);
+    CHECK(n.energy(image, impulses) == Approx(inner(x, product)).epsilon(1e-6).margin(1e-12));
+    const VectorView velocities("velocities", x.size());
+    n.for_each_velocity(
+        image, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(velocities, c, d); });
+    CHECK(relative_difference(contact_axes(p, to_host(ConstVectorView(velocities))), product) <
+          1e-13);
+  }
+}
+
 TEST_CASE("diagonal blocks of the Delassus operator, and its scale") {
   for (const ContactProblem& p : problems()) {
     const Problem problem(p);
