@@ -23,7 +23,10 @@ const std::array<std::string, measure_count>& measure_names() {
                                                                "merit",
                                                                "coulomb_residual",
                                                                "coulomb_natural_map",
-                                                               "coulomb_merit"};
+                                                               "coulomb_merit",
+                                                               "normal_residual",
+                                                               "coulomb_normal_residual",
+                                                               "multiplier"};
   return names;
 }
 
@@ -36,6 +39,9 @@ Target judged_by(Law law, Target target) {
   if (target.measure == Measure::residual) target.measure = Measure::coulomb_residual;
   if (target.measure == Measure::natural_map) target.measure = Measure::coulomb_natural_map;
   if (target.measure == Measure::merit) target.measure = Measure::coulomb_merit;
+  if (target.measure == Measure::normal_residual) {
+    target.measure = Measure::coulomb_normal_residual;
+  }
   return target;
 }
 

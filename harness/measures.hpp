@@ -25,8 +25,14 @@ enum class Measure {
   coulomb_residual,  ///< residual, with De Saxce's u + (mu |u_t|, 0, 0) for u
   coulomb_natural_map,
   coulomb_merit,
+  normal_residual,  ///< mean of the natural map's normal parts, m/s (seed 003 Fig. 4 and 8)
+  coulomb_normal_residual,
+  multiplier,  ///< mean relative error of the normal impulses (seed 003 eq. 13)
 };
-inline constexpr std::size_t measure_count = 15;
+inline constexpr std::size_t measure_count = 18;
+/// The first so many were there from the beginning of the result schema; files of earlier
+/// development versions lack the others.
+inline constexpr std::size_t first_measure_count = 15;
 
 /// The names of the enumerators, in order: what options, files and reports say.
 const std::array<std::string, measure_count>& measure_names();

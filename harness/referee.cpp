@@ -28,7 +28,7 @@ KOKKOS_INLINE_FUNCTION double largest_entry(const Vec3& v) {
 
 /// What one pass over the contacts collects, unscaled.
 struct LawTotals {
-  double dot = 0, dual = 0, natural = 0, merit = 0;
+  double dot = 0, dual = 0, natural = 0, merit = 0, normal = 0;
 };
 struct Totals {
   double finite = 0;  ///< a sum that is finite only if gamma and u are
@@ -43,6 +43,7 @@ KOKKOS_INLINE_FUNCTION void raise(double& maximum, double value) {
 KOKKOS_INLINE_FUNCTION void join(LawTotals& total, const LawTotals& part) {
   total.dot += part.dot;
   total.merit += part.merit;
+  total.normal += part.normal;
   raise(total.dual, part.dual);
   raise(total.natural, part.natural);
 }
@@ -81,7 +82,9 @@ KOKKOS_INLINE_FUNCTION void add_law(LawTotals& total, const Blocks& weight, int 
   const Vec3 normal{1, 0, 0};
   total.dot += dot(g, v);
   raise(total.dual, distance_to_dual_cone(v.x, v_t, mu));
-  raise(total.natural, largest_entry(g - project_friction_cone(g - (1 / s) * v, normal, mu)));
+  const Vec3 step = g - project_friction_cone(g - (1 / s) * v, normal, mu);
+  raise(total.natural, largest_entry(step));
+  total.normal += fabs(step.x);
   const Vec3 violation = g - project_friction_cone(g - v, normal, mu);  // seed 004 eq. 15
   total.merit += weighted_square(weight, c, violation);
 }
@@ -122,6 +125,26 @@ double largest_velocity_error(const DeviceArray<double**>& v,
       },
       Kokkos::Max<double>(largest));
   return largest > 0 ? largest : 0;
+}
+
+/// The mean of |gamma_n - reference_n| / reference_n over contacts whose reference normal impulse
+/// is at least a thousandth of the mean one.
+double mean_relative_error(const ConstVectorView& gamma, const ConstVectorView& reference) {
+  const int n = static_cast<int>(reference.extent(0) / 3);
+  double total = 0, sum = 0, count = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Referee::mean_impulse", range(n),
+      KOKKOS_LAMBDA(const int c, double& impulse) { impulse += reference(3 * c); }, total);
+  const double least = 1e-3 * total / n;
+  Kokkos::parallel_reduce(
+      "ccp::Referee::mean_relative_error", range(n),
+      KOKKOS_LAMBDA(const int c, double& error, double& contacts) {
+        if (!(reference(3 * c) > 0) || reference(3 * c) < least) return;
+        error += fabs(gamma(3 * c) - reference(3 * c)) / reference(3 * c);
+        contacts += 1;
+      },
+      Kokkos::Sum<double>(sum), Kokkos::Sum<double>(count));
+  return count > 0 ? sum / count : 0;
 }
 
 double sum_of_squares(const ConstVectorView& z) {
@@ -187,6 +210,7 @@ Referee::Referee(const Problem& problem)
   has_reference_ = true;
   const auto gamma = upload<VectorView>("ccp::Referee::reference_gamma", host.reference->gamma,
                                         host.reference->gamma.size());
+  reference_gamma_ = gamma;
   compute_velocity(gamma);
   reference_objective_ = objective(gamma);
   if (!delassus_->is_assembled()) {
@@ -252,10 +276,14 @@ Measures Referee::measure(const Vector& gamma_vector) {
       {totals.coulomb.dual / q_, result[Measure::primal], complementarity(totals.coulomb)});
   result[Measure::coulomb_natural_map] = totals.coulomb.natural * s / q_;
   result[Measure::coulomb_merit] = merit(totals.coulomb);
+  result[Measure::normal_residual] = totals.convex.normal * s / n;
+  result[Measure::coulomb_normal_residual] = totals.coulomb.normal * s / n;
 
   result[Measure::velocity] = not_a_number;
   result[Measure::objective_gap] = not_a_number;
+  result[Measure::multiplier] = not_a_number;
   if (has_reference_) {
+    result[Measure::multiplier] = mean_relative_error(gamma, reference_gamma_);
     result[Measure::objective_gap] = objective(gamma) - reference_objective_;
     if (!delassus_->is_assembled()) {
       result[Measure::velocity] =

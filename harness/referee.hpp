@@ -32,6 +32,7 @@ class Referee {
   VectorView u_;                               ///< velocity, contact axes
   DeviceArray<double* [6]> inverse_diagonal_;  ///< of the 3x3 blocks N_cc, contact axes
   DeviceArray<double**> reference_velocity_;
+  ConstVectorView reference_gamma_;  ///< contact axes
   double reference_objective_ = 0;
   bool has_reference_ = false;
   double q_ = 1;

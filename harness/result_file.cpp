@@ -185,6 +185,13 @@ void check_ascending(const Hdf5File& file, const std::string& name, const std::v
   }
 }
 
+/// The measures that the file has, or must have: later ones may be missing together.
+std::vector<std::string> measures_in(const Hdf5File& file) {
+  std::vector<std::string> names(measure_names().begin(), measure_names().end());
+  if (!file.has("/curve/" + names[first_measure_count])) names.resize(first_measure_count);
+  return names;
+}
+
 bool equal(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
@@ -268,7 +275,7 @@ ResultSummary read_result(const std::string& path) {
   // The curve's columns must be there, of one length, with times that do not run backwards.
   const std::vector<double> time = file.read<double>("/curve/time").data;
   check_ascending(file, "time", time);
-  for (const std::string& name : measure_names()) {
+  for (const std::string& name : measures_in(file)) {
     column_of<double>(file, "/curve", name, "time", time.size());
   }
   if (!file.has("/provenance")) {
@@ -310,7 +317,7 @@ void check_curve(const Hdf5File& file) {
   check_ascending(file, "time_excluded",
                   column_of<double>(file, "/curve", "time_excluded", "time", looks));
   column_of<double>(file, "/curve", "own_residual", "time", looks);
-  for (const std::string& name : measure_names()) {
+  for (const std::string& name : measures_in(file)) {
     const auto values = column_of<double>(file, "/curve", name, "time", looks);
     double smallest = std::nan("");
     for (const double value : values) {

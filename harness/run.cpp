@@ -176,9 +176,9 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   };
   Vector gamma(problem->map(), 1);
 
-  if (!supports(entry, host)) {
+  if (const std::string reason = why_unsupported(entry, host); !reason.empty()) {
     result.info.status = Status::unsupported;
-    result.info.message = entry.id + " does not take problems in " + result.form + " form";
+    result.info.message = reason;
   } else if (!guess.empty() && !entry.warm_start) {
     result.info.status = Status::unsupported;
     result.info.message = entry.id + " cannot start from a guess";

@@ -12,27 +12,6 @@
 namespace ccp {
 namespace {
 
-struct Start {
-  std::string name;
-  double factor = 1;
-};
-
-Start parse(const std::string& text, const std::string& where) {
-  Start start{text};
-  if (const std::size_t star = text.rfind('*'); star != std::string::npos) {
-    start.name = text.substr(0, star);
-    if (!parse_number(text.substr(star + 1), start.factor) || !(start.factor > 0) ||
-        !std::isfinite(start.factor)) {
-      throw InputError(where, "factor of " + start.name, "a number > 0",
-                       "'" + text.substr(star + 1) + "'");
-    }
-  }
-  if (start.name.empty()) {
-    throw InputError(where, "", "cold, the name of a guess or a result file", "'" + text + "'");
-  }
-  return start;
-}
-
 bool is_file(const std::string& name) {
   return name.size() > 3 && name.compare(name.size() - 3, 3, ".h5") == 0;
 }
@@ -66,13 +45,37 @@ std::vector<double> guess_of(const std::string& name, const ContactProblem& prob
 
 }  // namespace
 
+Start parse_start(const std::string& text, const std::string& where) {
+  const std::string history = "history", with_beta = "history[beta=";
+  Start start{text};
+  std::string factor;
+  if (text == history) {
+    return {"previous", 0.85};
+  } else if (text.rfind(with_beta, 0) == 0 && text.back() == ']') {
+    start.name = "previous";
+    factor = text.substr(with_beta.size(), text.size() - with_beta.size() - 1);
+  } else if (const std::size_t star = text.rfind('*'); star != std::string::npos) {
+    start.name = text.substr(0, star);
+    factor = text.substr(star + 1);
+  } else if (!text.empty()) {
+    return start;
+  }
+  if (start.name.empty()) {
+    throw InputError(where, "", "cold, the name of a guess or a result file", "'" + text + "'");
+  }
+  if (!parse_number(factor, start.factor) || !(start.factor > 0) || !std::isfinite(start.factor)) {
+    throw InputError(where, "factor of " + start.name, "a number > 0", "'" + factor + "'");
+  }
+  return start;
+}
+
 void check_start(const std::string& start, const std::string& where) {
-  if (start != "cold") parse(start, where);
+  parse_start(start, where);
 }
 
 std::vector<double> start_values(const std::string& start, const ContactProblem& problem) {
   if (start == "cold") return {};
-  const Start asked = parse(start, "start");
+  const Start asked = parse_start(start, "start");
   std::vector<double> gamma =
       is_file(asked.name) ? impulses_of(asked.name, problem) : guess_of(asked.name, problem);
   for (double& value : gamma) {

@@ -7,8 +7,16 @@
 
 namespace ccp {
 
-/// Checks the form of a start: `cold`, NAME, NAME*FACTOR, FILE.h5 or FILE.h5*FACTOR, with a factor
-/// > 0. @param where  named in the error, e.g. "--start"
+/// A start taken apart.
+struct Start {
+  std::string name;  ///< `cold`, or of a guess or file
+  double factor = 1;
+};
+/// Takes `cold`, NAME, NAME*FACTOR, FILE.h5 or FILE.h5*FACTOR apart, with a factor > 0; `history`
+/// and `history[beta=B]` are previous*0.85 (seed 003 eq. 7) and previous*B.
+/// @param where  named in the error, e.g. "--start"
+Start parse_start(const std::string& text, const std::string& where);
+/// Checks that a start has that form.
 void check_start(const std::string& start, const std::string& where);
 
 /// Where a solve begins: `cold` (zero), the name of a guess that the problem carries, `reference`

@@ -19,6 +19,7 @@
 #include "problems/descriptors.hpp"
 #include "problems/error.hpp"
 #include "problems/problem_file.hpp"
+#include "problems/sequence_file.hpp"
 #include "problems/sha256.hpp"
 #include "solvers/core/registry.hpp"
 
@@ -89,7 +90,7 @@ const std::vector<std::string>& known_keys() {
   static const std::vector<std::string> keys = {
       "name", "description", "include",    "problems",     "select",      "solvers",
       "stop", "targets",     "time_limit", "memory_limit", "repetitions", "threads",
-      "seed", "warm_up",     "bare",       "starts"};
+      "seed", "warm_up",     "bare",       "starts",       "look_budget"};
   return keys;
 }
 
@@ -214,10 +215,13 @@ class Reader {
   Keys keys_;
 };
 
-/// What a problem entry names: a catalogue problem, a file, or the files that a pattern matches.
+/// What a problem entry names: a catalogue problem, a file, or the files that a pattern matches; of
+/// a sequence its steps.
 std::vector<std::string> problem_files_of(const Entry& item) {
   const std::string& name = item.node.Scalar();
-  if (name.find_first_of("*?[") == std::string::npos) return {resolve_problem(name, item.folder())};
+  if (name.find_first_of("*?[") == std::string::npos) {
+    return steps_of(resolve_problem(name, item.folder()));
+  }
   const std::string pattern =
       fs::path(name).is_absolute() ? name : (fs::path(item.folder()) / name).string();
   std::vector<std::string> files;
@@ -227,13 +231,19 @@ std::vector<std::string> problem_files_of(const Entry& item) {
   }
   globfree(&matches);
   if (files.empty()) throw InputError(name, "", "at least one file of that pattern", "none");
-  return files;
+  std::vector<std::string> problems;
+  for (const std::string& file : files) {
+    for (std::string& step : steps_of(file)) problems.push_back(std::move(step));
+  }
+  return problems;
 }
 
 std::vector<std::string> read_problems(const Reader& reader) {
   std::vector<std::string> result;
   if (!reader.find("problems") && reader.find("select")) {  // out of all there are
-    for (const CatalogueEntry& problem : catalogue()) result.push_back(problem.file);
+    for (const CatalogueEntry& problem : catalogue()) {
+      if (!is_sequence(problem.file)) result.push_back(problem.file);
+    }
     return result;
   }
   std::set<std::string> names, paths;
@@ -454,6 +464,7 @@ Study read_study(const std::string& path) {
   study.seed = reader.integer("seed", study.seed);
   study.warm_up = reader.number("warm_up", study.warm_up, true);
   study.bare = reader.flag("bare", study.bare);
+  study.look_budget = reader.number("look_budget", study.look_budget, true);
   if (backend_name() == "Serial") {
     for (const int threads : study.threads) {
       if (threads != 1) {
@@ -543,21 +554,25 @@ KeyParts parts_of(const Study& study, const RunRequest& request, const std::stri
   for (const Target& target : request.recorder.targets) {
     targets += (targets.empty() ? "" : ", ") + target.text();
   }
-  return {{"instance", hash},
-          {"solver", request.solver.id},
-          {"options", options},
-          {"start", start},
-          {"threads", fmt::format("{}", request.threads)},
-          {"ranks", "1"},
-          {"jobs", fmt::format("{}", jobs)},
-          {"time_limit", number_text(study.time_limit)},
-          {"memory_limit", number_text(study.memory_limit)},
-          {"stop", request.recorder.stop->text()},
-          {"targets", targets},
-          {"warm_up", number_text(study.warm_up)},
-          {"bare", study.bare ? "true" : "false"},
-          {"referee", fmt::format("{}", referee_version)},
-          {"repetition", fmt::format("{}", request.repetition)}};
+  KeyParts parts = {{"instance", hash},
+                    {"solver", request.solver.id},
+                    {"options", options},
+                    {"start", start},
+                    {"threads", fmt::format("{}", request.threads)},
+                    {"ranks", "1"},
+                    {"jobs", fmt::format("{}", jobs)},
+                    {"time_limit", number_text(study.time_limit)},
+                    {"memory_limit", number_text(study.memory_limit)},
+                    {"stop", request.recorder.stop->text()},
+                    {"targets", targets},
+                    {"warm_up", number_text(study.warm_up)},
+                    {"bare", study.bare ? "true" : "false"},
+                    {"referee", fmt::format("{}", referee_version)},
+                    {"repetition", fmt::format("{}", request.repetition)}};
+  if (study.look_budget != RecorderOptions().budget) {  // keys without it stay as they were
+    parts.emplace_back("look_budget", number_text(study.look_budget));
+  }
+  return parts;
 }
 
 }  // namespace
@@ -589,6 +604,7 @@ std::vector<PlannedRun> plan(const Study& study, int jobs) {
           request.recorder.stop = study.stop;
           request.recorder.targets = study.targets;
           request.recorder.time_limit = study.time_limit;
+          request.recorder.budget = study.look_budget;
           judge_by_law(request);
           request.threads = threads;
           request.warm_up = study.warm_up;

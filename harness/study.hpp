@@ -45,6 +45,9 @@ struct Study {
   int seed = 1;          ///< of the order in which solvers take turns
   double warm_up = 0.1;  ///< s a run, see run()
   bool bare = false;     ///< solve once more unobserved in every run
+  /// Part of the solve time that looks may take; more for curves of problems that are solved at
+  /// once
+  double look_budget = RecorderOptions().budget;
 };
 
 /// Reads and checks a study. @throws InputError naming file, line, column and key: unknown keys,

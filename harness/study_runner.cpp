@@ -118,6 +118,9 @@ std::vector<std::string> child_command(const StudyRunOptions& options, const Pla
                                       "--quiet"};
   if (!targets.empty()) command.insert(command.end(), {"--targets", targets});
   if (request.bare_check) command.emplace_back("--bare");
+  if (request.recorder.budget != RecorderOptions().budget) {
+    command.insert(command.end(), {"--look-budget", number_text(request.recorder.budget)});
+  }
   return command;
 }
 

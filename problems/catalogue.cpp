@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "problems/error.hpp"
+#include "problems/sequence_file.hpp"
 
 namespace ccp {
 namespace fs = std::filesystem;
@@ -41,7 +42,9 @@ std::vector<CatalogueEntry> catalogue() {
   return entries;
 }
 
-std::string resolve_problem(const std::string& name_or_path, const std::string& folder) {
+std::string resolve_problem(const std::string& place, const std::string& folder) {
+  const auto [name_or_path, steps] = split_place(place);
+  if (!steps.empty()) return resolve_problem(name_or_path, folder) + steps;
   const fs::path path(name_or_path);
   if (path.is_relative() && !folder.empty() && fs::exists(fs::path(folder) / path)) {
     return (fs::path(folder) / path).string();

@@ -18,8 +18,9 @@ struct CatalogueEntry {
 /// CCPBENCH_DATA_DIR or else the source tree's problems/data. @throws InputError
 std::vector<CatalogueEntry> catalogue();
 
-/// The file meant by `name_or_path`: a catalogue name, or else a path (tried below `folder` first
-/// when it is relative and `folder` is not empty). @throws InputError if neither exists
-std::string resolve_problem(const std::string& name_or_path, const std::string& folder = "");
+/// The file meant by `place`: a catalogue name, or else a path (tried below `folder` first when it
+/// is relative and `folder` is not empty); steps of a sequence ("NAME#3") stay at its end.
+/// @throws InputError if neither exists
+std::string resolve_problem(const std::string& place, const std::string& folder = "");
 
 }  // namespace ccp

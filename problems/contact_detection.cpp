@@ -172,6 +172,29 @@ void complete_frame(double* f) {
   f[8] = f[0] * f[4] - f[1] * f[3];
 }
 
+double hertz_stiffness(const HertzModel& model, double radius_a, double radius_b) {
+  const double reduced = radius_a > 0 ? radius_a * radius_b / (radius_a + radius_b) : radius_b;
+  return model.young * std::sqrt(reduced) / (3 * (1 - model.poisson * model.poisson));
+}
+
+namespace {
+
+/// Sigma and r of one elastic contact. @param own  r_n without the overlap, m/s: n.(v + dt g)
+/// @param approach  n.v at the start of the step, m/s
+void make_elastic(const SphereModel& model, double stiffness, double overlap, double own,
+                  double approach, double* compliance, double& r_n) {
+  const HertzModel& hertz = model.hertz;
+  constexpr double exponent = 1.25;  // e_H
+  const double tau = std::max(hertz.relaxation_steps * model.dt, hertz.damping / exponent);
+  const double upsilon = 1 / (1 + 4 * tau / model.dt);
+  const double firm = std::max(overlap, hertz.smallest_overlap);
+  compliance[0] = 3.2 * upsilon / (model.dt * model.dt * stiffness * std::sqrt(firm));
+  compliance[1] = hertz.tangential / model.dt;
+  r_n = own - upsilon * approach - 3.2 * upsilon / model.dt * overlap;
+}
+
+}  // namespace
+
 ContactProblem sphere_problem(const Spheres& spheres, const std::vector<Candidate>& candidates,
                               const SphereModel& model) {
   const std::size_t m = spheres.count(), n = candidates.size();
@@ -193,6 +216,7 @@ ContactProblem sphere_problem(const Spheres& spheres, const std::vector<Candidat
   problem.r.resize(3 * n);
   problem.mu.assign(n, model.mu);
   if (model.young > 0) problem.stiffness.resize(2 * n);
+  if (model.hertz.young > 0) problem.compliance.resize(2 * n);
 
   for (std::size_t c = 0; c < n; ++c) {
     const auto [a, b, gap] = candidates[c];
@@ -224,7 +248,18 @@ ContactProblem sphere_problem(const Spheres& spheres, const std::vector<Candidat
       problem.r[3 * c + row] =
           axis[0] * relative[0] + axis[1] * relative[1] + axis[2] * relative[2];
     }
-    problem.r[3 * c] += gap / model.dt;
+    if (model.hertz.young > 0) {
+      double approach = 0;
+      for (int k = 0; k < 3; ++k) {
+        approach +=
+            frame[k] * (spheres.velocity[3 * b + k] - (a < 0 ? 0 : spheres.velocity[3 * a + k]));
+      }
+      make_elastic(model,
+                   hertz_stiffness(model.hertz, a < 0 ? 0 : spheres.radius[a], spheres.radius[b]),
+                   -gap, problem.r[3 * c], approach, &problem.compliance[2 * c], problem.r[3 * c]);
+    } else {
+      problem.r[3 * c] += gap / model.dt;
+    }
     problem.gap[c] = gap;
     problem.contact_bodies[2 * c] = a;
     problem.contact_bodies[2 * c + 1] = b;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "problems/error.hpp"
 #include "problems/sha256.hpp"
@@ -46,6 +47,7 @@ std::vector<ArrayField> array_fields(ContactProblem& p) {
     add("/delassus/blocks", p.delassus.blocks, {3, 3}, Rows::free, true);
     add("/contacts/stiffness", p.stiffness, {2}, Rows::contacts, false);
   }
+  add("/contacts/compliance", p.compliance, {2}, Rows::contacts, false);
   return fields;
 }
 
@@ -94,12 +96,28 @@ void check_shapes(const std::string& where, ContactProblem& p) {
   }
 }
 
-void check_not_negative(const std::string& where, const char* path,
-                        const std::vector<double>& data) {
+void check_not_negative(const std::string& where, const char* path, const std::vector<double>& data,
+                        std::size_t width = 1) {
   for (std::size_t i = 0; i < data.size(); ++i) {
     if (data[i] < 0) {
-      throw InputError(where, fmt::format("{}[{}]", path, i), "a value >= 0",
+      throw InputError(where, fmt::format("{}[{}]", path, i / width), "a value >= 0",
                        fmt::format("{}", data[i]));
+    }
+  }
+}
+
+void check_identity(const std::string& where, const ContactProblem& p) {
+  if (p.identity.empty()) return;
+  if (p.identity.size() != p.contacts()) {
+    throw InputError(where, "/contacts/identity", fmt::format("{} values", p.contacts()),
+                     fmt::format("{}", p.identity.size()));
+  }
+  std::unordered_map<std::int64_t, std::size_t> seen;
+  for (std::size_t c = 0; c < p.contacts(); ++c) {
+    const auto [first, is_new] = seen.emplace(p.identity[c], c);
+    if (!is_new) {
+      throw InputError(where, fmt::format("/contacts/identity[{}]", c), "each number once",
+                       fmt::format("{}, as in row {}", p.identity[c], first->second));
     }
   }
 }
@@ -242,6 +260,8 @@ void ContactProblem::validate(const std::string& where) const {
                        fmt::format("{}", stiffness[i]));
     }
   }
+  check_not_negative(where, "/contacts/compliance", compliance, 2);
+  check_identity(where, *this);
   if (!std::isfinite(dt) || dt < 0) {
     throw InputError(where, "/ccp attribute dt", "a time step >= 0", fmt::format("{}", dt));
   }

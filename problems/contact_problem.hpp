@@ -46,7 +46,10 @@ struct Source {
 
 /// One frozen cone complementarity problem, as plain host data.
 ///
-///     K_mu  ∋  gamma  ⊥  u = N gamma + r  ∈  K_mu*
+///     K_mu  ∋  gamma  ⊥  u = (N + Sigma) gamma + r  ∈  K_mu*
+///
+/// where Sigma is diagonal and, in most problems, zero: the compliance of regularised contacts
+/// (seed 003 eq. 1 and 16). Wherever the project says N, N + Sigma is meant.
 ///
 /// with friction cones K_mu = {mu gamma_n >= |gamma_t|} and their duals {u_n >= mu |u_t|}; a
 /// contact with mu = 0 has the half-line gamma_n >= 0, gamma_t = 0. Every triple is ordered (n, t1,
@@ -65,6 +68,11 @@ struct ContactProblem {
   std::vector<double> r;          ///< [n][3] m/s, free contact velocity
   std::vector<double> mu;         ///< [n] friction coefficients, >= 0
   std::vector<double> stiffness;  ///< [n][2] N/m, normal and tangential; empty = not known
+  /// [n][2] 1/kg, normal and tangential, >= 0: Sigma; empty = zero
+  std::vector<double> compliance;
+  /// [n] numbers that a contact keeps from step to step of a sequence, each once; empty = none.
+  /// Not part of the content hash.
+  std::vector<std::int64_t> identity;
 
   // Form::bodies; m = number of bodies.
   std::vector<double> inverse_mass;  ///< [m] 1/kg, >= 0
@@ -93,6 +101,7 @@ struct ContactProblem {
   std::size_t contacts() const { return mu.size(); }
   std::size_t bodies() const { return inverse_mass.size(); }
   bool rotates() const { return !inverse_inertia.empty(); }
+  bool is_compliant() const { return !compliance.empty(); }
 
   /// Checks every shape, index range, sign, finiteness and frame.
   /// @param where  named in the error, usually the file
@@ -100,7 +109,8 @@ struct ContactProblem {
   void validate(const std::string& where) const;
 
   /// SHA-256 (hex) over everything that defines the problem or what it was made from, in the order
-  /// and byte order of docs/problem-format.md; name, source, reference and guesses do not enter.
+  /// and byte order of docs/problem-format.md; name, source, reference, guesses and identity do not
+  /// enter.
   std::string content_hash() const;
 };
 

@@ -175,7 +175,10 @@ Hdf5File Hdf5File::edit(const std::string& path, const std::string& target) {
 }
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept
-    : id_(std::exchange(other.id_, -1)), path_(std::move(other.path_)) {}
+    : id_(std::exchange(other.id_, -1)),
+      path_(std::move(other.path_)),
+      root_(std::move(other.root_)),
+      name_(std::move(other.name_)) {}
 
 Hdf5File::~Hdf5File() {
   if (id_ >= 0) H5Fclose(id_);
@@ -212,23 +215,33 @@ void Hdf5File::commit(bool durable) {
 
 void Hdf5File::fail(const std::string& place, const std::string& expected,
                     const std::string& found) const {
-  throw InputError(path_, place, expected, found);
+  throw InputError(path(), place, expected, found);
+}
+
+std::string Hdf5File::inside(const std::string& object) const {
+  return root_.empty() ? object : object == "/" ? root_ : root_ + object;
+}
+
+void Hdf5File::enter(const std::string& group, const std::string& name) {
+  root_ = group == "/" ? "" : group;
+  name_ = name;
 }
 
 bool Hdf5File::has(const std::string& object) const {
-  if (object == "/") return true;
+  const std::string full = inside(object);
+  if (full == "/") return true;
   // Every link on the way must exist before the last one may be asked for.
-  for (std::size_t slash = object.find('/', 1); slash != std::string::npos;
-       slash = object.find('/', slash + 1)) {
-    if (H5Lexists(id_, object.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+  for (std::size_t slash = full.find('/', 1); slash != std::string::npos;
+       slash = full.find('/', slash + 1)) {
+    if (H5Lexists(id_, full.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
   }
-  return H5Lexists(id_, object.c_str(), H5P_DEFAULT) > 0;
+  return H5Lexists(id_, full.c_str(), H5P_DEFAULT) > 0;
 }
 
 template <class T>
 Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
   if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
-  const Id data(H5Dopen2(id_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  const Id data(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
   if (!data.valid()) fail(dataset, "a dataset", "something else");
   const Id type(H5Dget_type(data), H5Tclose);
   const H5T_class_t kind = H5Tget_class(type);
@@ -269,9 +282,9 @@ void Hdf5File::write(const std::string& dataset, const std::vector<T>& data,
     H5Pset_deflate(creation, 9);
   }
   const Id links = link_creation();
-  const Id set(
-      H5Dcreate2(id_, dataset.c_str(), ElementType<T>::file(), space, links, creation, H5P_DEFAULT),
-      H5Dclose);
+  const Id set(H5Dcreate2(id_, inside(dataset).c_str(), ElementType<T>::file(), space, links,
+                          creation, H5P_DEFAULT),
+               H5Dclose);
   if (!set.valid() || (!data.empty() && H5Dwrite(set, ElementType<T>::memory(), H5S_ALL, H5S_ALL,
                                                  H5P_DEFAULT, data.data()) < 0)) {
     fail(dataset, "to write " + shape_text(extents), "a failed write");
@@ -290,7 +303,7 @@ template void Hdf5File::write(const std::string&, const std::vector<std::int64_t
 
 std::vector<std::string> Hdf5File::read_strings(const std::string& dataset) const {
   if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
-  const Id data(H5Dopen2(id_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  const Id data(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
   const Id type(H5Dget_type(data), H5Tclose);
   if (!data.valid() || H5Tget_class(type) != H5T_STRING) {
     fail(dataset, "strings", "something else");
@@ -309,7 +322,7 @@ void Hdf5File::write_strings(const std::string& dataset, const std::vector<std::
   H5Pset_obj_track_times(creation, false);
   const Id type = string_type();
   const Id links = link_creation();
-  const Id set(H5Dcreate2(id_, dataset.c_str(), type, space, links, creation, H5P_DEFAULT),
+  const Id set(H5Dcreate2(id_, inside(dataset).c_str(), type, space, links, creation, H5P_DEFAULT),
                H5Dclose);
   std::vector<const char*> raw;
   for (const std::string& text : data) raw.push_back(text.c_str());
@@ -322,7 +335,7 @@ void Hdf5File::write_strings(const std::string& dataset, const std::vector<std::
 std::vector<std::string> Hdf5File::names(const std::string& group) const {
   std::vector<std::string> names;
   if (!has(group)) return names;
-  const Id holder(H5Oopen(id_, group.c_str(), H5P_DEFAULT), H5Oclose);
+  const Id holder(H5Oopen(id_, inside(group).c_str(), H5P_DEFAULT), H5Oclose);
   if (H5Iget_type(holder) != H5I_GROUP) fail(group, "a group", "something else");
   const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
     static_cast<std::vector<std::string>*>(out)->emplace_back(name);
@@ -336,7 +349,7 @@ std::vector<std::string> Hdf5File::names(const std::string& group) const {
 std::vector<std::string> Hdf5File::attribute_names(const std::string& object) const {
   std::vector<std::string> names;
   if (!has(object)) return names;
-  const Id holder(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
+  const Id holder(H5Oopen(id_, inside(object).c_str(), H5P_DEFAULT), H5Oclose);
   const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
     static_cast<std::vector<std::string>*>(out)->emplace_back(name);
     return 0;
@@ -348,11 +361,13 @@ std::vector<std::string> Hdf5File::attribute_names(const std::string& object) co
 
 std::optional<std::string> Hdf5File::string_attribute(const std::string& object,
                                                       const std::string& name) const {
-  if (!has(object) || H5Aexists_by_name(id_, object.c_str(), name.c_str(), H5P_DEFAULT) <= 0) {
+  if (!has(object) ||
+      H5Aexists_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT) <= 0) {
     return std::nullopt;
   }
-  const Id attribute(H5Aopen_by_name(id_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
-                     H5Aclose);
+  const Id attribute(
+      H5Aopen_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
   const Id type(H5Aget_type(attribute), H5Tclose);
   if (H5Tget_class(type) != H5T_STRING) {
     fail(object + " attribute " + name, "a string", "something else");
@@ -365,11 +380,13 @@ std::optional<std::string> Hdf5File::string_attribute(const std::string& object,
 
 std::optional<std::vector<double>> Hdf5File::number_attribute(const std::string& object,
                                                               const std::string& name) const {
-  if (!has(object) || H5Aexists_by_name(id_, object.c_str(), name.c_str(), H5P_DEFAULT) <= 0) {
+  if (!has(object) ||
+      H5Aexists_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT) <= 0) {
     return std::nullopt;
   }
-  const Id attribute(H5Aopen_by_name(id_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
-                     H5Aclose);
+  const Id attribute(
+      H5Aopen_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
   const Id type(H5Aget_type(attribute), H5Tclose);
   const Id space(H5Aget_space(attribute), H5Sclose);
   std::vector<double> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
@@ -402,7 +419,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
   const Id space(H5Screate(H5S_SCALAR), H5Sclose);
   const Id type = string_type();
   const char* raw = text.c_str();
-  if (!put_attribute(id_, object, name, type, space,
+  if (!put_attribute(id_, inside(object), name, type, space,
                      [&](hid_t attribute) { return H5Awrite(attribute, type, &raw); })) {
     fail(object + " attribute " + name, "to write it", "a failed write");
   }
@@ -410,7 +427,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
 
 void Hdf5File::set_attribute(const std::string& object, const std::string& name, double value) {
   const Id space(H5Screate(H5S_SCALAR), H5Sclose);
-  if (!put_attribute(id_, object, name, H5T_IEEE_F64LE, space, [&](hid_t attribute) {
+  if (!put_attribute(id_, inside(object), name, H5T_IEEE_F64LE, space, [&](hid_t attribute) {
         return H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value);
       })) {
     fail(object + " attribute " + name, "to write it", "a failed write");
@@ -420,7 +437,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
 void Hdf5File::set_attribute(const std::string& object, const std::string& name,
                              std::int64_t value) {
   const Id space(H5Screate(H5S_SCALAR), H5Sclose);
-  if (!put_attribute(id_, object, name, H5T_STD_I64LE, space, [&](hid_t attribute) {
+  if (!put_attribute(id_, inside(object), name, H5T_STD_I64LE, space, [&](hid_t attribute) {
         return H5Awrite(attribute, H5T_NATIVE_INT64, &value);
       })) {
     fail(object + " attribute " + name, "to write it", "a failed write");
@@ -431,7 +448,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
                              const std::vector<double>& values) {
   const hsize_t size = values.size();
   const Id space(H5Screate_simple(1, &size, nullptr), H5Sclose);
-  if (!put_attribute(id_, object, name, H5T_IEEE_F64LE, space, [&](hid_t attribute) {
+  if (!put_attribute(id_, inside(object), name, H5T_IEEE_F64LE, space, [&](hid_t attribute) {
         return H5Awrite(attribute, H5T_NATIVE_DOUBLE, values.data());
       })) {
     fail(object + " attribute " + name, "to write it", "a failed write");
@@ -441,7 +458,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
 void Hdf5File::make_group(const std::string& group) {
   if (has(group)) return;
   const Id links = link_creation();
-  const Id made(H5Gcreate2(id_, group.c_str(), links, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+  const Id made(H5Gcreate2(id_, inside(group).c_str(), links, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
   if (!made.valid()) fail(group, "to make the group", "a failed write");
 }
 

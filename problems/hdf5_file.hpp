@@ -29,7 +29,11 @@ class Hdf5File {
   Hdf5File& operator=(const Hdf5File&) = delete;
   Hdf5File& operator=(Hdf5File&&) = delete;
 
-  const std::string& path() const { return path_; }
+  /// What messages call the file.
+  const std::string& path() const { return name_.empty() ? path_ : name_; }
+  /// From now on every path is one below this group ("/": of the whole file, as at first).
+  /// @param name  what messages call it, e.g. FILE#3
+  void enter(const std::string& group, const std::string& name);
   bool has(const std::string& object) const;
 
   template <class T>
@@ -73,11 +77,14 @@ class Hdf5File {
 
  private:
   Hdf5File(std::int64_t id, std::string path) : id_(id), path_(std::move(path)) {}
+  std::string inside(const std::string& object) const;
   [[noreturn]] void fail(const std::string& place, const std::string& expected,
                          const std::string& found) const;
 
   std::int64_t id_ = -1;  ///< hid_t; -1 = closed
   std::string path_;
+  std::string root_;  ///< of the group entered; empty: the whole file
+  std::string name_;  ///< for messages; empty: the path
 };
 
 /// @throws InputError unless a file could be written at `path` (folder there and writable; the file

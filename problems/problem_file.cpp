@@ -7,6 +7,7 @@
 
 #include "problems/error.hpp"
 #include "problems/hdf5_file.hpp"
+#include "problems/sequence_file.hpp"
 
 namespace ccp {
 namespace {
@@ -65,10 +66,26 @@ void read_field(const Hdf5File& file, const ArrayField& field) {
   if (field.longs) fill(*field.longs);
 }
 
+/// The problem file, or the sequence with the step's group entered.
+Hdf5File open_problem(const std::string& path) {
+  const ProblemPlace place = split_place(path);
+  if (place.steps.empty() && is_sequence(path)) {
+    throw InputError(path, "",
+                     fmt::format("one step of the sequence, {}#0 to {}#{}", path, path,
+                                 read_sequence_summary(path).steps - 1),
+                     "all of it");
+  }
+  if (place.steps.empty()) return Hdf5File::open(path);
+  if (steps_of(path).size() != 1) throw InputError(path, "", "one step", "several");
+  Hdf5File file = Hdf5File::open(place.file);
+  file.enter(step_group(std::stoul(place.steps.substr(1))), path);
+  return file;
+}
+
 }  // namespace
 
 ContactProblem read_problem(const std::string& path) {
-  const Hdf5File file = Hdf5File::open(path);
+  const Hdf5File file = open_problem(path);
   const auto format = file.string_attribute("/", "format");
   if (!format || *format != format_name) {
     throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
@@ -88,6 +105,9 @@ ContactProblem read_problem(const std::string& path) {
   problem.form = form == "bodies" ? ContactProblem::Form::bodies : ContactProblem::Form::assembled;
 
   for (const ArrayField& field : array_fields(problem)) read_field(file, field);
+  if (file.has("/contacts/identity")) {
+    problem.identity = file.read<std::int64_t>("/contacts/identity").data;
+  }
   problem.dt = number(file, "/ccp", "dt").value_or(0);
   if (const auto gravity = file.number_attribute("/ccp", "gravity")) {
     if (gravity->size() != 3) {
@@ -135,6 +155,12 @@ ContactProblem read_problem(const std::string& path) {
 void write_problem(const std::string& path, const ContactProblem& problem, bool overwrite) {
   problem.validate(path);
   Hdf5File file = Hdf5File::create(path, overwrite);
+  put_problem(file, problem);
+  file.commit();
+}
+
+void put_problem(Hdf5File& file, const ContactProblem& problem) {
+  file.make_group("/");
   file.set_attribute("/", "format", format_name);
   file.set_attribute("/", "version", static_cast<std::int64_t>(problem_schema_version));
   file.set_attribute("/", "name", problem.name);
@@ -155,6 +181,9 @@ void write_problem(const std::string& path, const ContactProblem& problem, bool 
     if (field.doubles) put(*field.doubles);
     if (field.ints) put(*field.ints);
     if (field.longs) put(*field.longs);
+  }
+  if (!problem.identity.empty()) {
+    file.write("/contacts/identity", problem.identity, {problem.contacts()});
   }
   file.set_attribute("/ccp", "dt", problem.dt);
   file.set_attribute("/ccp", "gravity",
@@ -183,7 +212,6 @@ void write_problem(const std::string& path, const ContactProblem& problem, bool 
   file.set_attribute("/source", "generator", problem.source.generator);
   file.set_attribute("/source", "parameters", problem.source.parameters);
   file.set_attribute("/source", "licence", problem.source.licence);
-  file.commit();
 }
 
 }  // namespace ccp

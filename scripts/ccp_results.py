@@ -30,8 +30,11 @@ except ImportError as missing:
 SCHEMA_VERSION = 1
 MEASURES = ["cost", "feas", "error", "dual", "primal", "complementarity", "residual", "natural_map",
             "velocity", "energy", "objective_gap", "merit", "coulomb_residual",
-            "coulomb_natural_map", "coulomb_merit"]
-UNITS = {"cost": "J", "feas": "m/s, N s", "velocity": "m/s", "objective_gap": "J"}  # others: none
+            "coulomb_natural_map", "coulomb_merit", "normal_residual", "coulomb_normal_residual",
+            "multiplier"]
+NEWER = MEASURES[15:]  # measures that files of earlier development versions lack
+UNITS = {"cost": "J", "feas": "m/s, N s", "velocity": "m/s", "objective_gap": "J",
+         "normal_residual": "m/s", "coulomb_normal_residual": "m/s"}  # others: none
 WORK = ["time", "outer", "krylov", "applies"]
 FAILED = ("crashed", "killed", "out_of_memory")  # did not end by themselves
 NOISY = 0.15  # spread above which times are flagged
@@ -97,7 +100,9 @@ class Run:
         if self.stop and self.stop not in self.targets:
             self.targets.append(self.stop)
         self.work = {name: file["curve/" + name][()] for name in WORK if "curve/" + name in file}
-        self.values = {name: file["curve/" + name][()] for name in measures}
+        nothing = np.full_like(self.work["time"], math.nan) if "time" in self.work else None
+        self.values = {name: nothing if name in NEWER and "curve/" + name not in file
+                       else file["curve/" + name][()] for name in measures}
         for missing_column in set(WORK) - set(self.work):
             raise ValueError(f"/curve/{missing_column}: expected a dataset, found nothing")
         for name, column in [*self.work.items(), *self.values.items()]:

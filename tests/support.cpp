@@ -213,6 +213,11 @@ std::vector<double> dense_delassus(const ContactProblem& p) {
       }
     }
   }
+  for (std::size_t i = 0; i < p.compliance.size() / 2; ++i) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      matrix[(3 * i + k) * (size + 1)] += p.compliance[2 * i + (k > 0)];
+    }
+  }
   return matrix;
 }
 
@@ -249,6 +254,17 @@ std::vector<double> dense_body_velocities(const ContactProblem& p,
   return v;
 }
 
+ContactProblem compliant_form(ContactProblem p, unsigned seed) {
+  p.compliance = random_vector(2 * p.contacts(), seed);
+  for (std::size_t c = 0; c < p.contacts(); ++c) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      double& value = p.compliance[2 * c + k];
+      value = c % 4 == 3 ? 0 : std::abs(value) * (k == 0 ? 1 : 1e-3);
+    }
+  }
+  return p;
+}
+
 ContactProblem assembled_form(const ContactProblem& bodies) {
   ContactProblem p;
   p.name = bodies.name;
@@ -258,7 +274,10 @@ ContactProblem assembled_form(const ContactProblem& bodies) {
   p.r = bodies.r;
   p.mu = bodies.mu;
   p.reference = bodies.reference;
-  const std::vector<double> matrix = dense_delassus(bodies);
+  p.compliance = bodies.compliance;
+  ContactProblem stiff = bodies;
+  stiff.compliance.clear();
+  const std::vector<double> matrix = dense_delassus(stiff);
   const std::size_t n = bodies.contacts();
   p.delassus.row_offsets.push_back(0);
   for (std::size_t i = 0; i < n; ++i) {

@@ -75,13 +75,17 @@ ContactProblem random_problem(const RandomShape& shape);
 /// K*.
 void make_feasible(ContactProblem& problem, unsigned seed);
 
-/// N = J M^-1 J^T, dense [3n][3n] row-major, from the definition
-///     u = frame (v_B + w_B x arm_b - v_A - w_A x arm_a).
+/// N = J M^-1 J^T + Sigma, dense [3n][3n] row-major, from the definition
+///     u = frame (v_B + w_B x arm_b - v_A - w_A x arm_a) + Sigma gamma.
 std::vector<double> dense_delassus(const ContactProblem& problem);
 
 /// Body velocities M^-1 J^T gamma, [m][6].
 std::vector<double> dense_body_velocities(const ContactProblem& problem,
                                           const std::vector<double>& gamma);
+
+/// The same problem with random compliances, tangential ones far smaller; every fourth contact has
+/// none.
+ContactProblem compliant_form(ContactProblem problem, unsigned seed);
 
 /// The same problem with N written out.
 ContactProblem assembled_form(const ContactProblem& bodies);

@@ -18,10 +18,10 @@ BODIES = COMMON + [
     ("/contacts/arm_a", "<f8"), ("/contacts/arm_b", "<f8"),
     ("/contacts/gap", "<f8"), ("/contacts/stiffness", "<f8"),
     ("/bodies/position", "<f8"), ("/bodies/orientation", "<f8"),
-    ("/bodies/radius", "<f8"), ("/bodies/velocity", "<f8")]
+    ("/bodies/radius", "<f8"), ("/bodies/velocity", "<f8"), ("/contacts/compliance", "<f8")]
 ASSEMBLED = COMMON + [
     ("/delassus/row_offsets", "<i8"), ("/delassus/columns", "<i4"),
-    ("/delassus/blocks", "<f8"), ("/contacts/stiffness", "<f8")]
+    ("/delassus/blocks", "<f8"), ("/contacts/stiffness", "<f8"), ("/contacts/compliance", "<f8")]
 
 
 def content_hash(file):
@@ -48,13 +48,16 @@ def content_hash(file):
 
 
 def contact_velocity(file, gamma):
-    """u = N gamma + r, [n][3]: N = D^T M^-1 D is applied body by body and never formed."""
+    """u = (N + Sigma) gamma + r, [n][3]: N = D^T M^-1 D is applied body by body and never formed."""
+    given_way = np.zeros_like(gamma)
+    if "/contacts/compliance" in file:
+        given_way = file["/contacts/compliance"][()][:, [0, 1, 1]] * gamma
     if file.attrs["form"] == "assembled":
         offsets, columns = file["/delassus/row_offsets"][()], file["/delassus/columns"][()]
         u = file["/ccp/r"][()]
         products = np.einsum("kij,kj->ki", file["/delassus/blocks"][()], gamma[columns])
         np.add.at(u, np.repeat(np.arange(len(u)), np.diff(offsets)), products)
-        return u
+        return u + given_way
     inverse_mass = np.append(file["/bodies/inverse_mass"][()], 0.0)  # the last body: immovable
     pairs = file["/contacts/bodies"][()]  # -1 is the last body in Python, too
     frame = file["/contacts/frame"][()]  # rows n, t1, t2: contact axes from world axes
@@ -73,7 +76,7 @@ def contact_velocity(file, gamma):
         np.add.at(torque, pairs[:, 0], -np.cross(arm_a, world))
         w = np.einsum("bij,bj->bi", inverse_inertia, torque)
         relative += np.cross(w[pairs[:, 1]], arm_b) - np.cross(w[pairs[:, 0]], arm_a)
-    return np.einsum("cij,cj->ci", frame, relative) + file["/ccp/r"][()]
+    return np.einsum("cij,cj->ci", frame, relative) + file["/ccp/r"][()] + given_way
 
 
 def main(path):

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "problems/contact_detection.hpp"
+#include "problems/generators/column.hpp"
 
 namespace ccp::app {
 
@@ -35,11 +35,15 @@ void add_solve(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
+void add_simulate(CLI::App& app, Context& context);
 void add_freeze_systems(CLI::App& app, Context& context);
 void add_precond(CLI::App& app, Context& context);
 
 /// --heavy-fraction and --mass-ratio, for commands that make problems of spheres.
 void add_heavy_options(CLI::App& command, HeavySpheres& heavy);
+
+/// --diameter, --young and others of a column of elastic spheres, but for how many there are.
+void add_column_options(CLI::App& command, ColumnOptions& column);
 
 /// The whole program. @return the exit code
 int run_program(int argc, char** argv);

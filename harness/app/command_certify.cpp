@@ -10,6 +10,7 @@
 #include "problems/error.hpp"
 #include "problems/hdf5_file.hpp"
 #include "problems/problem_file.hpp"
+#include "problems/sequence_file.hpp"
 #include "solvers/core/registry.hpp"
 #include "solvers/core/transfer.hpp"
 
@@ -25,6 +26,9 @@ struct Arguments {
 
 void certify_file(const Arguments& a, Context& context) {
   const std::string output = a.output.empty() ? a.input : a.output;
+  if (a.output.empty() && !split_place(a.input).steps.empty()) {
+    throw InputError("certify", "", "--output FILE for a step of a sequence", a.input + " alone");
+  }
   check_output_path(output, a.force);
   ContactProblem problem = read_problem(a.input);
   const SolverSpec spec = SolverSpec::parse(a.solver);

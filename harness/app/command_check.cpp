@@ -5,17 +5,24 @@
 #include <memory>
 
 #include "harness/app/app.hpp"
+#include "harness/column_table.hpp"
 #include "harness/frozen_systems.hpp"
 #include "harness/precond.hpp"
 #include "harness/result_file.hpp"
 #include "problems/error.hpp"
 #include "problems/hdf5_file.hpp"
 #include "problems/problem_file.hpp"
+#include "problems/sequence_file.hpp"
 
 namespace ccp::app {
 namespace {
 
 std::string check_file(const std::string& path) {
+  if (!split_place(path).steps.empty()) {
+    const std::vector<std::string> steps = steps_of(path);
+    for (const std::string& step : steps) read_problem(step);
+    return fmt::format("{} step{}", steps.size(), steps.size() == 1 ? "" : "s");
+  }
   const auto format = Hdf5File::open(path).string_attribute("/", "format");
   if (format && *format == "ccpbench-result") {
     const ResultSummary summary = check_result(path);
@@ -26,6 +33,10 @@ std::string check_file(const std::string& path) {
     return fmt::format("problem {}, {} contacts, {} bodies", problem.name, problem.contacts(),
                        problem.bodies());
   }
+  if (format && *format == "ccpbench-sequence") {
+    const SequenceSummary sequence = check_sequence(path);
+    return fmt::format("sequence {}, {} steps", sequence.name, sequence.steps);
+  }
   if (format && *format == "ccpbench-systems") {
     const FrozenSystems systems = read_systems(path);
     return fmt::format("{} systems of {}, {} contacts", systems.systems.size(), systems.instance,
@@ -34,9 +45,12 @@ std::string check_file(const std::string& path) {
   if (format && *format == "ccpbench-precond") {
     return fmt::format("precond result, {} rows", read_precond(path).size());
   }
+  if (format && *format == "ccpbench-columns") {
+    return fmt::format("simulated columns, {} rows", read_column_table(path).size());
+  }
   throw InputError(path, "root attribute format",
-                   "'ccpbench-problem', 'ccpbench-result', 'ccpbench-systems' or "
-                   "'ccpbench-precond'",
+                   "'ccpbench-problem', 'ccpbench-sequence', 'ccpbench-result', "
+                   "'ccpbench-systems', 'ccpbench-precond' or 'ccpbench-columns'",
                    format ? "'" + *format + "'" : "nothing");
 }
 

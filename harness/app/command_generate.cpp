@@ -1,18 +1,19 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/certify.hpp"
-#include "harness/referee.hpp"
+#include "harness/step_solver.hpp"
 #include "problems/error.hpp"
+#include "problems/generators/column.hpp"
 #include "problems/generators/pile.hpp"
 #include "problems/generators/scenes.hpp"
 #include "problems/hdf5_file.hpp"
 #include "problems/problem_file.hpp"
-#include "solvers/core/registry.hpp"
-#include "solvers/core/transfer.hpp"
+#include "problems/sequence_file.hpp"
 
 namespace ccp::app {
 namespace {
@@ -37,52 +38,102 @@ void add_scene(CLI::App& command) {
   });
 }
 
-/// Ends a step's solve when the referee measures the error asked for, or at the cap. It looks at
-/// fixed iterations, not at times, so that a simulation is the same on every run.
-class StepObserver : public Observer {
- public:
-  StepObserver(const Problem& problem, const StepAccuracy& accuracy)
-      : referee_(problem), accuracy_(accuracy), gamma_(problem.map(), 1) {}
-
-  bool observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) override {
-    constexpr long interval = 20;
-    if (progress.counters.outer >= accuracy_.max_iterations) return true;
-    if (progress.counters.outer % interval != 0) return false;
-    write_gamma(gamma_);
-    return referee_.measure(gamma_)[Measure::error] <= accuracy_.error;
-  }
-
- private:
-  Referee referee_;
-  StepAccuracy accuracy_;
-  Vector gamma_;
+/// How a sequence is asked for.
+struct SequenceArguments {
+  SequenceOptions options;
+  std::string solver = "vipm[linear_solver=cholesky,tolerance=0]";
 };
 
-/// A registered solver as the step solver of a generator.
-class RegisteredStepSolver : public StepSolver {
- public:
-  explicit RegisteredStepSolver(const std::string& spec)
-      : solver_(make_solver(SolverSpec::parse(spec))) {}
+void add_sequence_options(CLI::App& command, SequenceArguments& a) {
+  command
+      .add_option("--from", a.options.from,
+                  "Simulated time of the first step, s (default: when all is at rest)")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--accurate-solver", a.solver, "Solver of the steps of a sequence")
+      ->capture_default_str();
+  command.add_option("--residual", a.options.accuracy.residual, "Residual of their solutions")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
 
-  void solve(const ContactProblem& host, const StepAccuracy& accuracy,
-             std::vector<double>& gamma) override {
-    const Problem problem(host);
-    StepObserver observer(problem, accuracy);
-    Vector solution(problem.map(), 1);
-    Kokkos::deep_copy(overwrite_view(solution),
-                      upload<VectorView>("ccp::guess", gamma, gamma.size()));
-    solver_->setup(problem);
-    solver_->solve(solution, observer);
-    gamma = download(read_view(solution));
+void add_hertz_options(CLI::App& command, HertzModel& hertz, const char* young,
+                       const char* young_help) {
+  const auto number = [&](const char* name, double& field, const char* help) {
+    command.add_option(name, field, help)->capture_default_str();
+  };
+  number(young, hertz.young, young_help);
+  number("--poisson", hertz.poisson, "Poisson's ratio of elastic contacts");
+  number("--relaxation-steps", hertz.relaxation_steps,
+         "Steps in which overlaps of elastic contacts decay");
+  number("--smallest-overlap", hertz.smallest_overlap,
+         "Overlap below which the stiffness of elastic contacts stays the same, m");
+  number("--tangential-damping", hertz.tangential, "gamma_t of elastic contacts, s/kg");
+}
+
+/// Certifies the steps and writes them. @throws InputError if one is not as accurate as asked for
+void store_sequence(const std::string& path, SequenceArguments& a,
+                    std::vector<ContactProblem> steps, const std::string& generator, bool force) {
+  double worst = 0;
+  std::size_t fewest = steps.front().contacts(), most = 0;
+  for (ContactProblem& step : steps) {
+    step.source.generator = generator;
+    step.reference->method = a.solver;
+    const double residual = certify(step)[Measure::residual];
+    if (!(residual <= a.options.accuracy.residual)) {
+      throw InputError(step.name, "solution by " + a.solver,
+                       fmt::format("a residual of at most {:g}", a.options.accuracy.residual),
+                       fmt::format("{:.1e}", residual));
+    }
+    worst = std::max(worst, residual);
+    fewest = std::min(fewest, step.contacts());
+    most = std::max(most, step.contacts());
   }
+  write_sequence(path, a.options.name, steps, force);
+  fmt::print("{}: {} steps of {} to {} contacts between {} spheres, residuals up to {:.1e}\n", path,
+             steps.size(), grouped(static_cast<long>(fewest)), grouped(static_cast<long>(most)),
+             grouped(static_cast<long>(steps.front().bodies())), worst);
+}
 
- private:
-  std::unique_ptr<Solver> solver_;
-};
+void add_column(CLI::App& command, Context& context) {
+  struct Arguments {
+    ColumnOptions column;
+    SequenceArguments sequence;
+    std::string output;
+    int threads = 1;
+    bool force = false;
+  };
+  auto* column = command.add_subcommand(
+      "column",
+      "A sequence: a 1-D column of elastic spheres that sinks under its weight (seed 003)");
+  auto arguments = std::make_shared<Arguments>();
+  auto* a = arguments.get();
+  a->sequence.options.name = "column";
+  add_column_options(*column, a->column);
+  column->add_option("--spheres", a->column.spheres, "Number of spheres")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  column->add_option("--steps", a->sequence.options.steps, "Number of steps")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  add_sequence_options(*column, a->sequence);
+  column->add_option("--name", a->sequence.options.name, "Name of the sequence")
+      ->capture_default_str();
+  column->add_option("-o,--output", a->output, "Sequence file to write")->required();
+  column->add_flag("--force", a->force, "Overwrite the output");
+  column->callback([arguments, &context] {
+    auto& a = *arguments;
+    check_output_path(a.output, a.force);
+    const KokkosSession kokkos(1);
+    RegisteredStepSolver accurate(a.sequence.solver);
+    store_sequence(a.output, a.sequence, generate_column(a.column, a.sequence.options, accurate),
+                   context.command_line, a.force);
+  });
+}
 
 void add_pile(CLI::App& command, Context& context) {
   struct Arguments {
     PileOptions pile;
+    SequenceArguments sequence;
     std::string output, name = "pile", step_solver = "pgj[omega=0.2]";
     double gravity = 10;
     int threads = 1;
@@ -120,21 +171,39 @@ void add_pile(CLI::App& command, Context& context) {
   number("--position-grid", o.position_grid, "Grid on which x and y are recorded, m (0: none)")
       ->check(CLI::NonNegativeNumber);
   add_heavy_options(*pile, o.heavy);
+  auto* steps = pile->add_option("--steps", a->sequence.options.steps,
+                                 "Write a sequence of so many time steps instead of one problem")
+                    ->check(CLI::Range(1, 10000));
+  add_sequence_options(*pile, a->sequence);
+  add_hertz_options(*pile, o.model.hertz, "--hertz-young",
+                    "Young's modulus of elastic contacts in a sequence, Pa (0: rigid)");
+  for (const char* name : {"--from", "--accurate-solver", "--residual", "--hertz-young"}) {
+    pile->get_option(name)->needs(steps);
+  }
   number("--step-solver", a->step_solver, "Solver of the time steps");
   number("--threads", a->threads, "Threads of the OpenMP back end")->check(CLI::PositiveNumber);
   pile->add_flag("--force", a->force, "Overwrite the output");
-  pile->callback([arguments, &context] {
+  pile->callback([arguments, steps, &context] {
     auto& a = *arguments;
     check_output_path(a.output, a.force);
     a.pile.model.gravity = {0, 0, -a.gravity};
     const KokkosSession kokkos(a.threads);
     RegisteredStepSolver solver(a.step_solver);
     ProgressLine line(true);
-    ContactProblem problem = generate_pile(a.pile, solver, [&](const PileProgress& now) {
+    const auto show = [&](const PileProgress& now) {
       line.show(fmt::format("{} {}: {:.2f} s simulated, {} contacts, fastest sphere {:.3g} m/s",
                             a.name, now.settling ? "settling" : "flowing", now.time,
                             grouped(static_cast<long>(now.contacts)), now.max_speed));
-    });
+    };
+    if (steps->count() > 0) {
+      a.sequence.options.name = a.name;
+      RegisteredStepSolver accurate(a.sequence.solver);
+      auto recorded = generate_pile_sequence(a.pile, a.sequence.options, solver, accurate, show);
+      line.clear();
+      store_sequence(a.output, a.sequence, std::move(recorded), context.command_line, a.force);
+      return;
+    }
+    ContactProblem problem = generate_pile(a.pile, solver, show);
     line.clear();
     problem.name = a.name;
     problem.source.generator = context.command_line;
@@ -156,10 +225,24 @@ void add_heavy_options(CLI::App& command, HeavySpheres& heavy) {
       ->capture_default_str();
 }
 
+void add_column_options(CLI::App& command, ColumnOptions& column) {
+  const auto number = [&](const char* name, double& field, const char* help) {
+    command.add_option(name, field, help)->capture_default_str();
+  };
+  number("--diameter", column.diameter, "m");
+  number("--density", column.density, "kg/m^3");
+  number("--mu", column.model.mu, "Friction coefficient");
+  number("--dt", column.model.dt, "Time step, s");
+  add_hertz_options(command, column.model.hertz, "--young", "Young's modulus, Pa");
+  number("--rest-speed", column.rest_speed, "Largest speed of a column at rest, m/s");
+  number("--longest", column.longest_time, "Longest simulated time, s");
+}
+
 void add_generate(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("generate", "Make a problem of our own");
   command->require_subcommand(1);
   add_pile(*command, context);
+  add_column(*command, context);
   add_scene(*command);
 }
 

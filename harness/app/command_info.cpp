@@ -1,14 +1,17 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
 #include "problems/catalogue.hpp"
 #include "problems/descriptors.hpp"
 #include "problems/problem_file.hpp"
+#include "problems/sequence_file.hpp"
 #include "solvers/core/problem.hpp"
 
 namespace ccp::app {
@@ -39,6 +42,41 @@ double largest_eigenvalue(const Problem& problem, int products) {
   return norm;
 }
 
+/// A line per step of a sequence.
+void describe_sequence(const std::string& path, bool json) {
+  const SequenceSummary summary = read_sequence_summary(path);
+  nlohmann::ordered_json out;
+  out["name"] = summary.name;
+  out["file"] = path;
+  out["steps"] = nlohmann::ordered_json::array();
+  if (!json) fmt::print("{:<10} {}\n{:<10} {}\n", "sequence", summary.name, "steps", summary.steps);
+  std::set<std::int64_t> before;
+  for (const std::string& place : steps_of(path)) {
+    const ContactProblem step = read_problem(place);
+    const auto kept = std::count_if(step.identity.begin(), step.identity.end(),
+                                    [&](std::int64_t id) { return before.count(id) > 0; });
+    std::vector<std::string> guesses;
+    for (const auto& guess : step.guesses) guesses.push_back(guess.first);
+    if (json) {
+      out["steps"].push_back({{"name", step.name},
+                              {"contacts", step.contacts()},
+                              {"bodies", step.bodies()},
+                              {"kept_contacts", kept},
+                              {"compliant", step.is_compliant()},
+                              {"guesses", guesses},
+                              {"hash", step.content_hash()}});
+    } else {
+      fmt::print("{:<10} {}, {} contacts ({} of the step before){}; guesses: {}\n",
+                 place.substr(place.rfind('#')), step.name,
+                 grouped(static_cast<long>(step.contacts())), grouped(kept),
+                 step.is_compliant() ? ", compliant" : "",
+                 guesses.empty() ? "none" : fmt::format("{}", fmt::join(guesses, ", ")));
+    }
+    before = {step.identity.begin(), step.identity.end()};
+  }
+  if (json) fmt::print("{}\n", out.dump(2));
+}
+
 }  // namespace
 
 void add_info(CLI::App& app, Context&) {
@@ -53,6 +91,10 @@ void add_info(CLI::App& app, Context&) {
   command->callback([arguments] {
     constexpr int products = 100;
     const std::string path = resolve_problem(arguments->problem);
+    if (split_place(path).steps.empty() && is_sequence(path)) {
+      describe_sequence(path, arguments->json);
+      return;
+    }
     const ContactProblem host = read_problem(path);
     const bool bodies = host.form == ContactProblem::Form::bodies;
     double scale = 0, largest = 0;
@@ -84,6 +126,7 @@ void add_info(CLI::App& app, Context&) {
     out["trace_per_row"] = scale;
     out["largest_eigenvalue"] = largest;
     out["rms_r"] = described.at("rms_r");
+    out["compliant"] = host.is_compliant();
     out["dt"] = host.dt;
     out["gravity"] = host.gravity;
     out["hash"] = host.content_hash();
@@ -125,6 +168,15 @@ void add_info(CLI::App& app, Context&) {
     row("spectrum", fmt::format("trace(N)/3n = {:.4g} 1/kg, largest eigenvalue about {:.4g} 1/kg "
                                 "(power iteration, {} products)",
                                 scale, largest, products));
+    if (host.is_compliant()) {
+      double smallest = host.compliance[0], largest_of_all = 0;
+      for (std::size_t c = 0; c < host.contacts(); ++c) {
+        smallest = std::min(smallest, host.compliance[2 * c]);
+        largest_of_all = std::max(largest_of_all, host.compliance[2 * c]);
+      }
+      row("compliance",
+          fmt::format("{:.4g} to {:.4g} 1/kg along the normals", smallest, largest_of_all));
+    }
     row("r", fmt::format("rms {:.4g} m/s, dt = {} s", described.at("rms_r"), host.dt));
     row("hash", host.content_hash());
     for (const auto& [name, guess] : host.guesses) row("guess", name + ": " + guess.method);

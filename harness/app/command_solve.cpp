@@ -24,7 +24,7 @@ struct Arguments {
   double time_limit = 60;
   long max_outer = 0;
   int threads = 1;
-  double warm_up = 0;
+  double warm_up = 0, look_budget = RecorderOptions().budget;
   bool json = false, force = false, quiet = false, keep_gamma = false, bare = false;
   // Set by `ccpbench run` for the processes it starts.
   std::string checkpoint;
@@ -166,6 +166,7 @@ void solve(const Arguments& arguments, Context& context) {
   check_start(arguments.start, "--start");
   request.start = arguments.start;
   request.recorder.time_limit = arguments.time_limit;
+  request.recorder.budget = arguments.look_budget;
   if (arguments.max_outer > 0) request.recorder.iteration_limit = arguments.max_outer;
   request.threads = arguments.threads;
   judge_by_law(request);
@@ -221,7 +222,7 @@ void add_solve(CLI::App& app, Context& context) {
   command
       ->add_option(
           "--start", a->start,
-          "Where to begin: cold, a guess of the problem (NAME or NAME*0.85), reference, or "
+          "Where to begin: cold, a guess of the problem (NAME or NAME*0.85), history, reference, or "
           "a result file with impulses")
       ->capture_default_str();
   command->add_option("--stop", a->stop, "End when the referee measures MEASURE=VALUE")
@@ -239,6 +240,11 @@ void add_solve(CLI::App& app, Context& context) {
   command
       ->add_option("--warm-up", a->warm_up,
                    "Seconds of work before the solve that wake the processor")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--look-budget", a->look_budget,
+                   "Part of the solve time that looks at the iterate may take")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("-o,--output", a->output, "Result file to write");

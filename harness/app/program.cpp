@@ -43,6 +43,7 @@ int run_program(int argc, char** argv) {
   add_list(app, context);
   add_generate(app, context);
   add_certify(app, context);
+  add_simulate(app, context);
   add_import(app, context);
   add_info(app, context);
   add_check(app, context);

@@ -24,6 +24,9 @@ class Random {
   std::mt19937_64 engine_;
 };
 
+constexpr double sweep = 1.5;  // of what a pair can approach within the step
+constexpr double flow_margin = 2e-3, settle_margin = 3e-3;  // m
+
 Spheres column(const PileOptions& options) {
   constexpr double pitch = 1.1, jitter = 0.04;  // of the largest diameter
   const double diameter = 2 * options.radius_max;
@@ -62,64 +65,20 @@ class Simulation {
   double step(double dt, double margin, const StepAccuracy& accuracy);
 
   Spheres& spheres() { return spheres_; }
-  std::size_t contacts() const { return candidates_.size(); }
+  std::size_t contacts() const { return contacts_; }
 
  private:
-  std::vector<double> guess(const ContactProblem& problem, const std::vector<Candidate>& candidates,
-                            double dt) const;
+  std::vector<double> guess(const ContactProblem& problem) const;
 
   const PileOptions& options_;
   StepSolver& solver_;
   Spheres spheres_;
-  std::vector<Candidate> candidates_;  ///< of the last step
-  std::vector<double> impulse_;        ///< of the last step, world axes
-  double last_dt_ = 1;
+  ImpulseMemory memory_;
+  std::size_t contacts_ = 0;  ///< of the last step
 };
 
-/// World axes from contact axes: F^T g.
-void to_world(const double* frame, const double* g, double* p) {
-  for (int k = 0; k < 3; ++k) p[k] = frame[k] * g[0] + frame[3 + k] * g[1] + frame[6 + k] * g[2];
-}
-
-/// Adds M^-1 D gamma to the velocities. @return gamma . N gamma
-double add_impulses(const ContactProblem& problem, const std::vector<double>& gamma,
-                    std::vector<double>& velocity) {
-  std::vector<double> momentum(3 * problem.bodies(), 0.0);
-  for (std::size_t c = 0; c < problem.contacts(); ++c) {
-    double p[3];
-    to_world(&problem.frame[9 * c], &gamma[3 * c], p);
-    for (int side = 0; side < 2; ++side) {
-      const std::int32_t body = problem.contact_bodies[2 * c + side];
-      if (body < 0) continue;
-      for (int k = 0; k < 3; ++k) momentum[3 * body + k] += side == 0 ? -p[k] : p[k];
-    }
-  }
-  double energy = 0;
-  for (std::size_t i = 0; i < problem.bodies(); ++i) {
-    for (int k = 0; k < 3; ++k) {
-      const double change = problem.inverse_mass[i] * momentum[3 * i + k];
-      velocity[3 * i + k] += change;
-      energy += change * momentum[3 * i + k];
-    }
-  }
-  return energy;
-}
-
-std::vector<double> Simulation::guess(const ContactProblem& problem,
-                                      const std::vector<Candidate>& candidates, double dt) const {
-  std::vector<double> gamma(3 * candidates.size(), 0.0);
-  std::size_t old = 0;  // both lists are ordered by (a, b)
-  for (std::size_t c = 0; c < candidates.size(); ++c) {
-    while (old < candidates_.size() && by_bodies(candidates_[old], candidates[c])) ++old;
-    if (old == candidates_.size()) break;
-    if (by_bodies(candidates[c], candidates_[old])) continue;  // a pair that was not there
-    const double* frame = &problem.frame[9 * c];
-    for (int row = 0; row < 3; ++row) {
-      for (int k = 0; k < 3; ++k) {
-        gamma[3 * c + row] += frame[3 * row + k] * impulse_[3 * old + k] * dt / last_dt_;
-      }
-    }
-  }
+std::vector<double> Simulation::guess(const ContactProblem& problem) const {
+  std::vector<double> gamma = memory_.recall(problem);
   // Scaled by an exact line search along gamma the objective starts at or below zero: a descent
   // method that is stopped early then cannot add energy, but for what undoes penetrations.
   std::vector<double> velocity(3 * problem.bodies(), 0.0);
@@ -132,38 +91,18 @@ std::vector<double> Simulation::guess(const ContactProblem& problem,
 }
 
 double Simulation::step(double dt, double margin, const StepAccuracy& accuracy) {
-  constexpr double sweep = 1.5;     // of what a pair can approach within the step
   constexpr double max_push = 0.2;  // m/s, largest speed that undoes a penetration
   std::vector<Candidate> candidates = find_candidates(spheres_, margin, sweep * dt);
-  std::vector<Candidate> pushed = candidates;
-  for (Candidate& candidate : pushed) candidate.gap = std::max(candidate.gap, -max_push * dt);
+  for (Candidate& candidate : candidates) candidate.gap = std::max(candidate.gap, -max_push * dt);
   SphereModel model = options_.model;
   model.dt = dt;
-  const ContactProblem problem = sphere_problem(spheres_, pushed, model);
-  std::vector<double> gamma = guess(problem, candidates, dt);
+  model.hertz.young = 0;
+  const ContactProblem problem = sphere_problem(spheres_, candidates, model);
+  std::vector<double> gamma = guess(problem);
   solver_.solve(problem, accuracy, gamma);
-
-  std::vector<double>& v = spheres_.velocity;
-  for (std::size_t i = 0; i < spheres_.count(); ++i) {
-    for (int k = 0; k < 3; ++k) v[3 * i + k] += dt * model.gravity[k];
-  }
-  add_impulses(problem, gamma, v);
-  double fastest = 0;
-  for (std::size_t i = 0; i < spheres_.count(); ++i) {
-    double square = 0;
-    for (int k = 0; k < 3; ++k) {
-      spheres_.position[3 * i + k] += dt * v[3 * i + k];
-      square += v[3 * i + k] * v[3 * i + k];
-    }
-    fastest = std::max(fastest, square);
-  }
-  impulse_.resize(gamma.size());
-  for (std::size_t c = 0; c < candidates.size(); ++c) {
-    to_world(&problem.frame[9 * c], &gamma[3 * c], &impulse_[3 * c]);
-  }
-  candidates_ = std::move(candidates);
-  last_dt_ = dt;
-  return std::sqrt(fastest);
+  memory_.keep(problem, gamma);
+  contacts_ = candidates.size();
+  return move_spheres(spheres_, problem, gamma);
 }
 
 void check(const PileOptions& o) {
@@ -184,15 +123,13 @@ void check(const PileOptions& o) {
   make_heavier(none, o.heavy);  // refuses bad values before the pile is settled
 }
 
-}  // namespace
-
-ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
-                             const std::function<void(const PileProgress&)>& progress) {
-  constexpr double flow_margin = 2e-3, settle_margin = 3e-3;  // m
-  check(options);
+/// Lets the column collapse until the pile is at rest, or until the time `until` (if that is not
+/// negative), s.
+Spheres settle(const PileOptions& options, double until, StepSolver& solver,
+               const std::function<void(const PileProgress&)>& progress) {
   Simulation simulation(options, column(options), solver);
   PileProgress now;
-  while (true) {
+  while (until < 0 || now.time < until) {
     now.settling = now.time >= options.flow_time;
     const double dt = now.settling ? options.model.dt : options.flow_dt;
     now.max_speed = simulation.step(dt, now.settling ? settle_margin : flow_margin,
@@ -204,7 +141,7 @@ ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
     if (!std::isfinite(now.max_speed)) {
       throw InputError(fmt::format("generate pile: the step solver diverged in step {}", now.step));
     }
-    if (now.settling && now.max_speed < options.rest_speed) break;
+    if (until < 0 && now.settling && now.max_speed < options.rest_speed) break;
     if (now.step >= options.max_steps) {
       throw InputError(
           fmt::format("generate pile: not at rest after {} steps: fastest sphere {:.3g} m/s, "
@@ -212,8 +149,11 @@ ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
                       now.step, now.max_speed, options.rest_speed));
     }
   }
+  return simulation.spheres();
+}
 
-  Spheres& spheres = simulation.spheres();
+/// A settled pile as it is frozen: without velocities, on the grid of positions, in spatial order.
+void freeze(const PileOptions& options, Spheres& spheres) {
   std::fill(spheres.velocity.begin(), spheres.velocity.end(), 0.0);
   if (options.position_grid > 0) {
     for (std::size_t i = 0; i < spheres.count(); ++i) {
@@ -224,6 +164,19 @@ ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
     }
   }
   sort_spatially(spheres);
+}
+
+}  // namespace
+
+ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
+                             const std::function<void(const PileProgress&)>& progress) {
+  check(options);
+  if (options.model.hertz.young > 0) {
+    throw InputError("generate pile", "elastic contacts", "a sequence of steps",
+                     "a single problem, of spheres that hardly overlap");
+  }
+  Spheres spheres = settle(options, -1, solver, progress);
+  freeze(options, spheres);
   const double mean_radius = 0.5 * (options.radius_min + options.radius_max);
   const std::vector<Candidate> candidates =
       options.contacts > 0 ? nearest_candidates(spheres, options.contacts)
@@ -235,6 +188,39 @@ ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
   problem.source.description = fmt::format("a settled pile of {} spheres", options.spheres);
   problem.source.licence = "BSD-3-Clause";
   return problem;
+}
+
+std::vector<ContactProblem> generate_pile_sequence(
+    const PileOptions& options, const SequenceOptions& sequence, StepSolver& solver,
+    StepSolver& accurate, const std::function<void(const PileProgress&)>& progress) {
+  check(options);
+  Spheres spheres = settle(options, sequence.from, solver, progress);
+  if (sequence.from < 0) {
+    freeze(options, spheres);
+  } else {
+    sort_spatially(spheres);
+  }
+  make_heavier(spheres, options.heavy);
+  const bool elastic = options.model.hertz.young > 0;
+  SphereStepper::Search search;
+  if (!elastic) {
+    search = [&](const Spheres& now) {
+      return options.contacts > 0 ? nearest_candidates(now, options.contacts)
+                                  : find_candidates(now, settle_margin, sweep * options.model.dt);
+    };
+  }
+  SphereStepper stepper(std::move(spheres), options.model, search);
+  if (elastic && sequence.from < 0) {
+    come_to_rest(stepper, accurate, sequence.accuracy, options.rest_speed, options.max_steps);
+  }
+  record_steps(stepper, accurate, sequence.accuracy, 1, "lead-in");  // for the first guess
+  std::vector<ContactProblem> steps =
+      record_steps(stepper, accurate, sequence.accuracy, sequence.steps, sequence.name);
+  for (ContactProblem& step : steps) {
+    step.source.description = fmt::format(
+        "a {} pile of {} spheres", sequence.from < 0 ? "settled" : "collapsing", options.spheres);
+  }
+  return steps;
 }
 
 }  // namespace ccp

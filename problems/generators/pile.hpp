@@ -4,25 +4,9 @@
 #include <functional>
 #include <string>
 
-#include "problems/contact_detection.hpp"
+#include "problems/generators/sphere_steps.hpp"
 
 namespace ccp {
-
-/// How well one time step of a simulation is to be solved.
-struct StepAccuracy {
-  double error = 1e-3;       ///< the papers' max(cost, feas), SI units
-  int max_iterations = 100;  ///< outer iterations
-};
-
-/// Solves the contact problem of one time step. A generator gets it injected: problems/ knows no
-/// solver. Must be deterministic, or the generator is not.
-class StepSolver {
- public:
-  virtual ~StepSolver() = default;
-  /// @param gamma  [n][3] N s; in: guess, out: impulses
-  virtual void solve(const ContactProblem& problem, const StepAccuracy& accuracy,
-                     std::vector<double>& gamma) = 0;
-};
 
 /// A pile of non-rotating spheres: a jittered square column dropped on the ground, which collapses
 /// and settles until no sphere is faster than `rest_speed`; then frozen with zero velocities.
@@ -62,5 +46,15 @@ struct PileProgress {
 /// @throws InputError for options that contradict each other, or if the pile does not come to rest
 ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
                              const std::function<void(const PileProgress&)>& progress = {});
+
+/// Consecutive time steps of a pile as a sequence: from the settled pile as it would be frozen, or
+/// from the time `from` of the collapse on. With elastic contacts (model.hertz) the settled pile,
+/// which was stacked rigid, first comes to rest again. One step is made before the first that is
+/// kept, so that all have a guess "previous". The contacts of a step are the `contacts` nearest
+/// pairs, or with contacts = 0 all that may touch in it; elastic ones are all pairs that touch.
+/// @param solver  makes the pile; @param accurate  solves the steps that are kept
+std::vector<ContactProblem> generate_pile_sequence(
+    const PileOptions& options, const SequenceOptions& sequence, StepSolver& solver,
+    StepSolver& accurate, const std::function<void(const PileProgress&)>& progress = {});
 
 }  // namespace ccp

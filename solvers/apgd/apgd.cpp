@@ -55,7 +55,7 @@ void ApgdSolver::setup(const Problem& problem) {
   image_x_ = delassus_->make_image("ccp::Apgd::image_x");
   image_y_ = delassus_->make_image("ccp::Apgd::image_y");
   image_z_ = delassus_->make_image("ccp::Apgd::image_z");
-  if (delassus_->is_assembled()) d_ = VectorView("ccp::Apgd::d", size);
+  if (delassus_->image_is_product()) d_ = VectorView("ccp::Apgd::d", size);
 }
 
 ApgdSolver::StepSums ApgdSolver::take_step(double beta, double length) const {
@@ -94,7 +94,7 @@ void ApgdSolver::store_step(double beta) const {
 
 /// Whether the quadratic model with curvature L lies below the objective at the step just taken.
 bool ApgdSolver::overshoots(double size, double lipschitz, double beta) const {
-  if (delassus_->is_assembled()) store_step(beta);
+  if (delassus_->image_is_product()) store_step(beta);
   return delassus_->energy_of_difference(image_z_, image_y_, d_) > lipschitz * size;
 }
 

@@ -50,7 +50,7 @@ class ApgdSolver : public Solver {
   // Impulses in world axes, and their images under N: of the last two iterates and the next one.
   VectorView x_, x_old_, z_;
   DelassusOperator::Image image_x_, image_y_, image_z_;
-  VectorView d_;  ///< assembled form only: the step
+  VectorView d_;  ///< the step, where images are products
 };
 
 }  // namespace ccp

@@ -35,6 +35,44 @@ void invert_inertia(const double* matrix, double* inverse) {
 
 }  // namespace
 
+BlockMatrix with_compliance(const ContactProblem& problem, BlockMatrix matrix) {
+  if (!problem.is_compliant()) return matrix;
+  const bool turned = problem.form == ContactProblem::Form::bodies;
+  BlockMatrix sum;
+  sum.asymmetry = matrix.asymmetry;
+  sum.row_offsets.push_back(0);
+  const auto take = [&](std::int64_t first, std::int64_t last) {
+    sum.columns.insert(sum.columns.end(), matrix.columns.begin() + first,
+                       matrix.columns.begin() + last);
+    sum.blocks.insert(sum.blocks.end(), matrix.blocks.begin() + 9 * first,
+                      matrix.blocks.begin() + 9 * last);
+  };
+  for (std::size_t c = 0; c < problem.contacts(); ++c) {
+    const std::int64_t begin = matrix.row_offsets[c], end = matrix.row_offsets[c + 1];
+    const auto own = static_cast<std::int32_t>(c);
+    const std::int64_t at =
+        std::lower_bound(matrix.columns.begin() + begin, matrix.columns.begin() + end, own) -
+        matrix.columns.begin();
+    const bool present = at < end && matrix.columns[at] == own;
+    take(begin, present ? at + 1 : at);
+    if (!present) {
+      sum.columns.push_back(own);
+      sum.blocks.insert(sum.blocks.end(), 9, 0.0);
+    }
+    double* const block = &sum.blocks[sum.blocks.size() - 9];
+    const double along = problem.compliance[2 * c], across = problem.compliance[2 * c + 1];
+    const double contact_normal[3] = {1, 0, 0};
+    const double* const n = turned ? &problem.frame[9 * c] : contact_normal;
+    for (int i = 0; i < 3; ++i) {
+      block[4 * i] += across;
+      for (int j = 0; j < 3; ++j) block[3 * i + j] += (along - across) * n[i] * n[j];
+    }
+    take(present ? at + 1 : at, end);
+    sum.row_offsets.push_back(static_cast<std::int64_t>(sum.columns.size()));
+  }
+  return sum;
+}
+
 DelassusOperator::DelassusOperator(const ContactProblem& problem) {
   contacts_ = static_cast<int>(problem.contacts());
   bodies_ = static_cast<int>(problem.bodies());
@@ -44,7 +82,7 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem) {
   const std::size_t n = problem.contacts(), m = problem.bodies();
 
   if (assembled_) {
-    const BlockMatrix& a = problem.delassus;
+    const BlockMatrix a = with_compliance(problem, problem.delassus);
     row_offset_ = upload<DeviceArray<std::int64_t*>>("ccp::Delassus::row_offset", a.row_offsets,
                                                      a.row_offsets.size());
     column_ = upload<DeviceArray<int*>>("ccp::Delassus::column", a.columns, a.columns.size());
@@ -77,7 +115,7 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem) {
   incidence_offset_ = upload<DeviceArray<int*>>("ccp::Delassus::incidence_offset", offset, m + 1);
   incidence_ = upload<DeviceArray<int*>>("ccp::Delassus::incidence", incidence, incidence.size());
   inverse_mass_ = upload<DeviceArray<double*>>("ccp::Delassus::inverse_mass", inverse_mass, m + 1);
-  velocity_ = make_image("ccp::Delassus::velocity");
+  velocity_ = make_body_velocities();
   std::vector<double> mass(m + 1, 0.0);
   for (std::size_t i = 0; i < m; ++i) mass[i] = inverse_mass[i] > 0 ? 1 / inverse_mass[i] : 0;
   mass_ = upload<DeviceArray<double*>>("ccp::Delassus::mass", mass, m + 1);
@@ -96,6 +134,13 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem) {
     }
     arm_ = upload<DeviceArray<double* [2][3]>>("ccp::Delassus::arm", arm, n);
   }
+  if (problem.is_compliant()) {
+    std::vector<double> normal(3 * n);
+    for (std::size_t c = 0; c < n; ++c) std::copy_n(&problem.frame[9 * c], 3, &normal[3 * c]);
+    compliance_ =
+        upload<DeviceArray<double* [2]>>("ccp::Delassus::compliance", problem.compliance, n);
+    normal_ = upload<DeviceArray<double* [3]>>("ccp::Delassus::normal", normal, n);
+  }
 }
 
 Teuchos::RCP<DelassusOperator> DelassusOperator::clone() const {
@@ -103,7 +148,7 @@ Teuchos::RCP<DelassusOperator> DelassusOperator::clone() const {
   if (assembled_) {
     copy->next_ = VectorView("ccp::Delassus::next", next_.extent(0));
   } else {
-    copy->velocity_ = make_image("ccp::Delassus::velocity");
+    copy->velocity_ = make_body_velocities();
   }
   return copy;
 }
@@ -125,16 +170,20 @@ void DelassusOperator::apply(const Vector& x, Vector& y, Teuchos::ETransp, doubl
 }
 
 DelassusOperator::Image DelassusOperator::make_image(const std::string& label) const {
-  if (assembled_) return Image(label, contacts_, 3);
+  if (image_is_product()) return Image(label, contacts_, 3);
   return Image(label, bodies_ + 1, rotates_ ? 6 : 3);
 }
 
+DelassusOperator::Image DelassusOperator::make_body_velocities() const {
+  return Image("ccp::Delassus::velocity", bodies_ + 1, rotates_ ? 6 : 3);
+}
+
 void DelassusOperator::compute_image(const ConstVectorView& p, const Image& image) const {
-  if (!assembled_) {
+  if (!image_is_product()) {
     accumulate_bodies(p, image);
     return;
   }
-  multiply_blocks(
+  apply_fused(
       p, KOKKOS_LAMBDA(const int c, const Vec3& d) {
         image(c, 0) = d.x;
         image(c, 1) = d.y;
@@ -149,17 +198,17 @@ double DelassusOperator::energy(const Image& image, const ConstVectorView& p) co
 double DelassusOperator::energy_of_difference(const Image& image, const Image& other,
                                               const ConstVectorView& p) const {
   const bool differs = other.extent(0) > 0;
-  const bool assembled = assembled_, rotates = rotates_;
+  const bool product = image_is_product(), rotates = rotates_ && !product;
   const auto mass = mass_;
   const auto inertia = inertia_;
   double sum = 0;
   Kokkos::parallel_reduce(
-      "ccp::Delassus::energy", range(assembled_ ? contacts_ : bodies_),
+      "ccp::Delassus::energy", range(product ? contacts_ : bodies_),
       KOKKOS_LAMBDA(const int i, double& total) {
         Vec3 v = row3(image, i);
         if (differs) v = v - row3(other, i);
         // N p is known for every contact, or v . M v is twice the kinetic energy.
-        total += assembled ? dot(v, load3(p, i)) : mass(i) * dot(v, v);
+        total += product ? dot(v, load3(p, i)) : mass(i) * dot(v, v);
         if (!rotates) return;
         double spin[3];
         for (int k = 0; k < 3; ++k) spin[k] = image(i, 3 + k) - (differs ? other(i, 3 + k) : 0);
@@ -236,11 +285,20 @@ DeviceArray<double* [3][3]> DelassusOperator::diagonal_blocks() const {
   const auto inverse_mass = inverse_mass_;
   const auto inverse_inertia = inverse_inertia_;
   const auto arm = arm_;
-  const bool rotates = rotates_;
+  const auto compliance = compliance_;
+  const auto normal = normal_;
+  const bool rotates = rotates_, compliant = compliance_.extent(0) > 0;
   Kokkos::parallel_for(
       "ccp::Delassus::diagonal_blocks", range(contacts_), KOKKOS_LAMBDA(const int c) {
         const double mass = inverse_mass(body(c, 0)) + inverse_mass(body(c, 1));
         for (int i = 0; i < 3; ++i) diagonal(c, i, i) = mass;
+        if (compliant) {
+          const double along = compliance(c, 0) - compliance(c, 1);
+          for (int i = 0; i < 3; ++i) {
+            diagonal(c, i, i) += compliance(c, 1);
+            for (int j = 0; j < 3; ++j) diagonal(c, i, j) += along * normal(c, i) * normal(c, j);
+          }
+        }
         if (!rotates) return;
         for (int side = 0; side < 2; ++side) {
           const int k = body(c, side);

@@ -7,6 +7,31 @@
 
 namespace ccp {
 
+/// matrix + Sigma in the axes that solvers work in: world axes for problems in bodies form, contact
+/// axes for assembled ones. A row without a diagonal block gets one. Nothing changes where no
+/// contact is compliant.
+BlockMatrix with_compliance(const ContactProblem& problem, BlockMatrix matrix);
+
+/// Sigma p of a compliant contact, in the axes in which the normal is given.
+template <class Compliance, class Normals>
+KOKKOS_INLINE_FUNCTION Vec3 comply(const Compliance& compliance, const Normals& normal, int c,
+                                   const Vec3& p) {
+  return stretch(compliance(c, 0), compliance(c, 1), p, row3(normal, c));
+}
+
+/// Adds Sigma p to the product that it hands on.
+template <class Sink>
+struct CompliantSink {
+  Sink sink;
+  DeviceArray<const double* [2]> compliance;
+  DeviceArray<const double* [3]> normal;
+  ConstVectorView p;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int c, const Vec3& d) const {
+    sink(c, d + comply(compliance, normal, c, load3(p, c)));
+  }
+};
+
 /// The Delassus operator N = D^T M^-1 D [1/kg] on the device, in world axes, without ever forming
 /// it for problems in bodies form; a block-CSR product for assembled ones.
 ///
@@ -22,6 +47,10 @@ namespace ccp {
 ///   1. per body     v_b = M_b^-1 sum over its contacts of -+ p_c, and the torques
 ///   2. per contact  d_c = v_B + w_B x arm_B - v_A - w_A x arm_A
 /// Immovable bodies are an extra body of zero inverse mass.
+///
+/// For problems with compliant contacts all of this is N + Sigma: Sigma_c = diag(C_n, C_t, C_t) in
+/// contact axes, C_n n n^T + C_t (1 - n n^T) in world axes. In pass 2 it costs one more read of p
+/// and n; in assembled form it is in the blocks.
 ///
 /// Copies share the constant data; the work arrays belong to one object each, so every user takes a
 /// copy of its own with `clone()`.
@@ -50,19 +79,26 @@ class DelassusOperator : public Operator {
   void apply_fused(const ConstVectorView& p, const Sink& sink) const {
     if (assembled_) {
       multiply_blocks(p, sink);
+      return;
+    }
+    accumulate_bodies(p, velocity_);
+    if (is_compliant()) {
+      contact_velocities(velocity_, CompliantSink<Sink>{sink, compliance_, normal_, p});
     } else {
-      accumulate_bodies(p, velocity_);
       contact_velocities(velocity_, sink);
     }
   }
 
   /// What a vector of impulses does: the velocities it gives to the bodies, [m + 1][3 or 6], from
-  /// which a product with N is one pass over the contacts; N p itself, [n][3], in assembled form.
-  /// Images add up like the impulses do, and in bodies form are four times shorter.
+  /// which a product with N is one pass over the contacts; N p itself, [n][3], in assembled form
+  /// and where contacts are compliant. Images add up like the impulses do, and in bodies form are
+  /// four times shorter.
   using Image = DeviceArray<double**>;
   Image make_image(const std::string& label) const;
   void compute_image(const ConstVectorView& p, const Image& image) const;
-  /// p . N p, from the image of p. @param p  looked at in assembled form only
+  /// Whether images are N p: in assembled form, and where contacts are compliant.
+  bool image_is_product() const { return assembled_ || is_compliant(); }
+  /// p . N p, from the image of p. @param p  looked at only where the image is N p
   double energy(const Image& image, const ConstVectorView& p) const;
   /// p . N p of a difference p, from the images of the two. @param p  as above
   double energy_of_difference(const Image& image, const Image& other,
@@ -87,6 +123,10 @@ class DelassusOperator : public Operator {
   }
 
   bool is_assembled() const { return assembled_; }
+  /// Sigma of contacts in bodies form, [n][2] normal and tangential, 1/kg; empty where it is zero
+  /// and in assembled form, whose blocks contain it.
+  DeviceArray<const double* [2]> compliance() const { return compliance_; }
+  bool is_compliant() const { return compliance_.extent(0) > 0; }
 
   // Public only because device lambdas may not live in private members.
   void accumulate_bodies(const ConstVectorView& p, const Image& velocity) const;
@@ -97,6 +137,8 @@ class DelassusOperator : public Operator {
 
  private:
   DelassusOperator() = default;
+
+  Image make_body_velocities() const;
 
   Teuchos::RCP<const Map> map_;
   int contacts_ = 0, bodies_ = 0;
@@ -109,8 +151,10 @@ class DelassusOperator : public Operator {
   DeviceArray<int*> incidence_;         ///< 2 * (3 * contact) + side, grouped by body
   DeviceArray<double*> inverse_mass_;
   DeviceArray<double* [3][3]> inverse_inertia_;
-  DeviceArray<double*> mass_;            ///< [m + 1] 1 / inverse_mass, 0 where that is 0
-  DeviceArray<double* [3][3]> inertia_;  ///< pseudo-inverse of inverse_inertia_
+  DeviceArray<const double* [2]> compliance_;
+  DeviceArray<const double* [3]> normal_;  ///< only with compliance
+  DeviceArray<double*> mass_;              ///< [m + 1] 1 / inverse_mass, 0 where that is 0
+  DeviceArray<double* [3][3]> inertia_;    ///< pseudo-inverse of inverse_inertia_
 
   // Assembled form.
   DeviceArray<std::int64_t*> row_offset_;
@@ -188,7 +232,7 @@ void DelassusOperator::contact_velocities(const Image& velocity, const Sink& sin
 template <class Sink>
 void DelassusOperator::for_each_velocity(const Image& image, const Sink& sink) const {
   const char* label = "ccp::Delassus::for_each_velocity";
-  if (assembled_) {
+  if (image_is_product()) {
     for_each_staged(label, contacts_, StoredVelocity(image), sink);
   } else if (rotates_) {
     for_each_staged(label, contacts_, RelativeVelocityAtArms(body_, image, arm_), sink);
@@ -201,7 +245,7 @@ template <class Sink>
 void DelassusOperator::sum_velocities(const Image& image, const Sink& sink, double& a,
                                       double& b) const {
   const char* label = "ccp::Delassus::sum_velocities";
-  if (assembled_) {
+  if (image_is_product()) {
     sum_staged(label, contacts_, StoredVelocity(image), sink, a, b);
   } else if (rotates_) {
     sum_staged(label, contacts_, RelativeVelocityAtArms(body_, image, arm_), sink, a, b);
@@ -231,10 +275,15 @@ void DelassusOperator::multiply_blocks(const ConstVectorView& p, const Sink& sin
 template <class Update>
 void DelassusOperator::advance(const VectorView& p, const Update& update) const {
   if (!assembled_) {
-    accumulate_bodies(p, velocity_);
-    for_each_velocity(
-        velocity_,
-        KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(p, c, update(c, load3(p, c), d)); });
+    const auto step = KOKKOS_LAMBDA(const int c, const Vec3& d) {
+      store3(p, c, update(c, load3(p, c), d));
+    };
+    if (compliance_.extent(0) > 0) {
+      apply_fused(p, step);
+    } else {
+      accumulate_bodies(p, velocity_);
+      for_each_velocity(velocity_, step);
+    }
     return;
   }
   // Other rows still read the old impulses, so the new ones go to a second array.

@@ -22,37 +22,37 @@ std::vector<SolverEntry>& entries() {
   static std::vector<SolverEntry> table = {
       {"pgj",
        {"convex"},
-       {"bodies", "assembled"},
+       {"bodies", "assembled", "compliant"},
        true,
        "projected Gauss-Jacobi (Tasora and Anitescu)",
        make<PgjSolver>},
       {"pgs",
        {"convex", "coulomb"},
-       {"bodies", "assembled"},
+       {"bodies", "assembled", "compliant"},
        true,
        "projected Gauss-Seidel, contact by contact or colour by colour",
        make<PgsSolver>},
       {"apgd",
        {"convex"},
-       {"bodies", "assembled"},
+       {"bodies", "assembled", "compliant"},
        true,
        "accelerated projected gradient descent (Nesterov; Mazhar et al.)",
        make<ApgdSolver>},
       {"bb",
        {"convex"},
-       {"bodies", "assembled"},
+       {"bodies", "assembled", "compliant"},
        true,
        "spectral projected gradient method (Barzilai and Borwein; Birgin et al.)",
        make<BbSolver>},
       {"ipm",
        {"convex"},
-       {"bodies", "assembled"},
+       {"bodies", "assembled", "compliant"},
        false,
        "interior-point method with inexact Krylov directions (Kleinert, Simeon and Obermayr)",
        make<IpmSolver>},
       {"vipm",
        {"convex"},
-       {"bodies"},
+       {"bodies", "compliant"},
        true,
        "predictor-corrector interior-point method in body-velocity space",
        make<VipmSolver>},
@@ -114,9 +114,20 @@ std::unique_ptr<Solver> make_solver(const SolverSpec& spec) {
   return solver;
 }
 
-bool supports(const SolverEntry& entry, const ContactProblem& problem) {
+std::string why_unsupported(const SolverEntry& entry, const ContactProblem& problem) {
+  const auto takes = [&](const char* kind) {
+    return std::find(entry.forms.begin(), entry.forms.end(), kind) != entry.forms.end();
+  };
   const char* form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
-  return std::find(entry.forms.begin(), entry.forms.end(), form) != entry.forms.end();
+  if (!takes(form)) return entry.id + " does not take problems in " + form + " form";
+  if (problem.is_compliant() && !takes("compliant")) {
+    return entry.id + " does not take problems with compliant contacts (/contacts/compliance)";
+  }
+  return "";
+}
+
+bool supports(const SolverEntry& entry, const ContactProblem& problem) {
+  return why_unsupported(entry, problem).empty();
 }
 
 }  // namespace ccp

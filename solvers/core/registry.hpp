@@ -11,9 +11,10 @@ namespace ccp {
 /// One row of the solver table.
 struct SolverEntry {
   std::string id;
-  std::vector<std::string> laws;   ///< "convex" (the CCP), "coulomb" (with the De Saxce term)
-  std::vector<std::string> forms;  ///< problem forms it takes: "bodies", "assembled"
-  bool warm_start;                 ///< uses the initial guess
+  std::vector<std::string> laws;  ///< "convex" (the CCP), "coulomb" (with the De Saxce term)
+  /// Problems it takes: "bodies" and "assembled" form, and "compliant" if with compliances (Sigma)
+  std::vector<std::string> forms;
+  bool warm_start;  ///< uses the initial guess
   std::string summary;
   std::unique_ptr<Solver> (*make)();
 };
@@ -31,7 +32,10 @@ const SolverEntry& solver_entry(const std::string& id);
 /// options that contradict each other or a law that it does not solve (law=coulomb)
 std::unique_ptr<Solver> make_solver(const SolverSpec& spec);
 
-/// Whether the solver takes problems of this form.
+/// Why the solver does not take the problem (its form, its compliance); "" if it does.
+std::string why_unsupported(const SolverEntry& entry, const ContactProblem& problem);
+
+/// Whether the solver takes the problem.
 bool supports(const SolverEntry& entry, const ContactProblem& problem);
 
 }  // namespace ccp

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "solvers/core/delassus.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
@@ -104,7 +105,9 @@ std::vector<int> places(const Graph& graph, const Column& column_of) {
 }  // namespace
 
 BlockMatrix assemble_delassus(const ContactProblem& problem) {
-  if (problem.form == ContactProblem::Form::assembled) return problem.delassus;
+  if (problem.form == ContactProblem::Form::assembled) {
+    return with_compliance(problem, problem.delassus);
+  }
   const Incidence incidence(problem);
   const std::size_t n = problem.contacts();
   BlockMatrix matrix;
@@ -143,7 +146,7 @@ BlockMatrix assemble_delassus(const ContactProblem& problem) {
       }
     }
   }
-  return matrix;
+  return with_compliance(problem, std::move(matrix));
 }
 
 Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<const Map>& map) {

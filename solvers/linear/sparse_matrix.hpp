@@ -11,9 +11,9 @@ namespace ccp {
 using CrsMatrix = Tpetra::CrsMatrix<double>;            ///< 3n x 3n, scalar entries
 using BlockCrsMatrix = Tpetra::BlockCrsMatrix<double>;  ///< n x n blocks of 3 x 3
 
-/// N = D^T M^-1 D written out [1/kg], in the axes that solvers work in (DelassusOperator): world
-/// axes for problems in bodies form, contact axes for assembled ones. Contacts that share a movable
-/// body have a block, on the diagonal everybody has one.
+/// N = D^T M^-1 D (+ Sigma) written out [1/kg], in the axes that solvers work in
+/// (DelassusOperator): world axes for problems in bodies form, contact axes for assembled ones.
+/// Contacts that share a movable body have a block, on the diagonal everybody has one.
 ///
 /// On the host, once per problem: about (contacts per body)^2 x bodies blocks of 72 bytes. A body
 /// with very many contacts (a moving container) makes N nearly dense; then it should not be

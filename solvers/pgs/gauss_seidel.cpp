@@ -126,6 +126,21 @@ struct RotatingBodies {
   }
 };
 
+/// Adds what an impulse does through the compliance of its own contact.
+template <class Link>
+struct Compliant {
+  Link link;
+  DeviceArray<double* [2]> compliance;
+  GaussSeidel::Records record;
+  VectorView p;
+
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
+    const Vec3 normal{record(i, normal_x), record(i, normal_x + 1), record(i, normal_x + 2)};
+    return link.velocity(i) + stretch(compliance(i, 0), compliance(i, 1), load3(p, i), normal);
+  }
+  KOKKOS_INLINE_FUNCTION void push(int i, const Vec3& d) const { link.push(i, d); }
+};
+
 /// Assembled form: the contact's row of N times all impulses.
 struct Rows {
   VectorView p;
@@ -231,7 +246,7 @@ GaussSeidel::GaussSeidel(const Problem& problem, const SweepOptions& options)
   std::vector<int> place(n);
   for (std::size_t i = 0; i < n; ++i) place[order_.contacts[i]] = static_cast<int>(i);
   if (host.form == ContactProblem::Form::assembled) {
-    const BlockMatrix& from = host.delassus;
+    const BlockMatrix from = with_compliance(host, host.delassus);
     std::vector<std::int64_t> offset{0};
     std::vector<int> column;
     std::vector<double> blocks;
@@ -249,6 +264,13 @@ GaussSeidel::GaussSeidel(const Problem& problem, const SweepOptions& options)
         upload<DeviceArray<double* [3][3]>>("ccp::GaussSeidel::matrix", blocks, column.size());
     column_ = upload<DeviceArray<int*>>("ccp::GaussSeidel::column", column, column.size());
     return;
+  }
+  if (host.is_compliant()) {
+    std::vector<double> compliance;
+    for (const int c : order_.contacts) {
+      compliance.insert(compliance.end(), {host.compliance[2 * c], host.compliance[2 * c + 1]});
+    }
+    compliance_ = upload<DeviceArray<double* [2]>>("ccp::GaussSeidel::compliance", compliance, n);
   }
   const int immovable = static_cast<int>(m);
   std::vector<int> body(2 * n);
@@ -370,13 +392,23 @@ double GaussSeidel::sweep(bool backward, bool measure) {
                                                     : Local::coulomb;
   const Contacts contacts{record_, block_, p_, options_.law, options_.omega};
   const Bodies bodies{body_, velocity_};
+  const auto visit = [&](const auto& link) {
+    visit_all(contacts, link, group_, local, order_, backward);
+  };
+  const auto visit_bodies = [&](const auto& link) {
+    using Link = std::decay_t<decltype(link)>;
+    if (compliance_.extent(0) > 0) {
+      visit(Compliant<Link>{link, compliance_, record_, p_});
+    } else {
+      visit(link);
+    }
+  };
   if (delassus_->is_assembled()) {
-    visit_all(contacts, Rows{p_, row_offset_, column_, matrix_}, group_, local, order_, backward);
+    visit(Rows{p_, row_offset_, column_, matrix_});
   } else if (spin_.extent(0) > 0) {
-    visit_all(contacts, RotatingBodies{bodies, spin_, inverse_inertia_, arm_}, group_, local,
-              order_, backward);
+    visit_bodies(RotatingBodies{bodies, spin_, inverse_inertia_, arm_});
   } else {
-    visit_all(contacts, bodies, group_, local, order_, backward);
+    visit_bodies(bodies);
   }
   return measure ? largest_change() : 0;
 }

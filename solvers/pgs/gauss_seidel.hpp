@@ -57,7 +57,8 @@ class GaussSeidel {
   Records record_;
   DeviceArray<double* [6]> block_;  ///< N_cc, where the closed forms do not do
   DeviceArray<double* [2][3]> arm_;
-  VectorView p_, before_;  ///< impulses now, and before a measured sweep
+  DeviceArray<double* [2]> compliance_;  ///< bodies form, where contacts are compliant
+  VectorView p_, before_;                ///< impulses now, and before a measured sweep
   DeviceArray<int*> group_;
   // By body, and m for the immovable one.
   DeviceArray<double* [4]> velocity_;  ///< linear velocity, inverse mass

@@ -29,7 +29,9 @@ KOKKOS_INLINE_FUNCTION void load6(const Array& a, int i, double out[6]) {
 }  // namespace
 
 ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order)
-    : contacts_(problem.contacts()), given_{order, problem.r(), problem.normal(), problem.mu()} {
+    : contacts_(problem.contacts()),
+      given_{order, problem.r(), problem.normal(), problem.mu(),
+             problem.shared_delassus().compliance()} {
   const std::size_t size = 3 * static_cast<std::size_t>(contacts_);
   for (VectorView* array : {&gamma_, &u_, &dgamma_, &du_, &gap_}) {
     *array = VectorView("ccp::Vipm::contacts", size);
@@ -79,12 +81,13 @@ void ContactState::start_impulses(const ConstVectorView& guess, double least) {
 }
 
 void ContactState::start_velocities(const ConstVectorView& d, double least) {
-  const auto u = u_;
+  const auto u = u_, gamma = gamma_;
   const auto given = given_;
   Kokkos::parallel_for(
       "ccp::Vipm::start_velocities", range(contacts_), KOKKOS_LAMBDA(const int c) {
         const double m = given.mu_of(c);
-        const Vec3 n = given.normal_of(c), free = load3(d, c) + given.r_of(c);
+        const Vec3 n = given.normal_of(c),
+                   free = load3(d, c) + given.r_of(c) + given.given_way(c, load3(gamma, c));
         if (m == 0) {
           const double value = dot(free, n);
           store3(u, c, value > least ? free : free + (least - value) * n);
@@ -103,7 +106,8 @@ ContactState::Guess ContactState::judge(const ConstVectorView& guess,
       "ccp::Vipm::judge", range(contacts_),
       KOKKOS_LAMBDA(const int c, double& product, double& impulse, double& velocity) {
         const double m = given.mu_of(c);
-        const Vec3 n = given.normal_of(c), gc = load3(guess, c), uc = load3(d, c) + given.r_of(c);
+        const Vec3 n = given.normal_of(c), gc = load3(guess, c),
+                   uc = load3(d, c) + given.r_of(c) + given.given_way(c, gc);
         const Split g = split(gc, n), u = split(uc, n);
         product += fabs(dot(gc, uc));
         const double outside = g.size - m * g.n, below = m * u.size - u.n;
@@ -125,13 +129,14 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
       KOKKOS_LAMBDA(const int c, double& product, double& impulses, double& largest) {
         const double m = given.mu_of(c);
         const Vec3 n = given.normal_of(c), gc = load3(gamma, c), uc = load3(u, c);
-        const Vec3 open = uc - load3(d, c) - given.r_of(c);
+        const Vec3 open = uc - load3(d, c) - given.r_of(c) - given.given_way(c, gc);
         store3(gap, c, open);
         const double gn = dot(gc, n);
         impulses += gn;
         double block[6];
         if (m == 0) {
-          const double un = dot(uc, n), ratio = gn / un;
+          const double un = dot(uc, n);
+          const double ratio = gn / (un + gn * dot(given.given_way(c, n), n));
           product += gn * un;
           const double v[3] = {n.x, n.y, n.z};
           for (int i = 0; i < 3; ++i) {
@@ -142,7 +147,13 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
         } else {
           product += dot(gc, uc);
           const Scaling s = make_scaling(scaled_impulse(gc, n, m), scaled_velocity(uc, n, m), n);
-          impulse_per_velocity(s, m, block);
+          if (given.is_compliant()) {
+            const int i = given.order(c);
+            yielding_impulse_per_velocity(s, m, given.compliance(i, 0), given.compliance(i, 1),
+                                          block);
+          } else {
+            impulse_per_velocity(s, m, block);
+          }
           const double size = norm(open);
           if (!(size <= largest)) largest = size;
         }
@@ -186,34 +197,42 @@ ContactState::Step ContactState::measure_step(const Direction& direction) {
 ContactState::Step ContactState::predictor(const ConstVectorView& d) {
   const auto gamma = gamma_, gap = gap_;
   const auto k = k_;
+  const auto given = given_;
   return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
     double block[6];
     load6(k, c, block);
+    const Vec3 gc = load3(gamma, c);
     dv = load3(d, c) - load3(gap, c);
-    dg = -1.0 * (load3(gamma, c) + symmetric_apply(block, dv));
+    dg = -1.0 * (gc + symmetric_apply(block, dv - given.given_way(c, gc)));
+    dv = dv + given.given_way(c, dg);
   });
 }
 
 ContactState::Step ContactState::direction(const ConstVectorView& d) {
   const auto gamma = gamma_, gap = gap_, g = g_;
   const auto k = k_;
+  const auto given = given_;
   return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
     double block[6];
     load6(k, c, block);
+    const Vec3 target = load3(g, c) - load3(gamma, c);
     dv = load3(d, c) - load3(gap, c);
-    dg = load3(g, c) - load3(gamma, c) - symmetric_apply(block, dv);
+    dg = target - symmetric_apply(block, dv + given.given_way(c, target));
+    dv = dv + given.given_way(c, dg);
   });
 }
 
 ContactState::Step ContactState::refine(const ConstVectorView& d) {
   const auto dgamma = dgamma_, du = du_;
   const auto k = k_;
+  const auto given = given_;
   return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
     double block[6];
     load6(k, c, block);
     // K acts on the correction itself: in the sum du + correction its digits would be lost.
-    dv = load3(du, c) + load3(d, c);
-    dg = load3(dgamma, c) - symmetric_apply(block, load3(d, c));
+    const Vec3 change = symmetric_apply(block, load3(d, c));
+    dv = load3(du, c) + load3(d, c) - given.given_way(c, change);
+    dg = load3(dgamma, c) - change;
   });
 }
 
@@ -240,15 +259,18 @@ void ContactState::corrector_target(double sigma_mu) {
 }
 
 void ContactState::right_hand_side(bool predictor, const VectorView& p) const {
-  const auto gap = gap_, g = g_;
+  const auto gap = gap_, g = g_, gamma = gamma_;
   const auto k = k_;
+  const auto given = given_;
   Kokkos::parallel_for(
       "ccp::Vipm::right_hand_side", range(contacts_), KOKKOS_LAMBDA(const int c) {
         double block[6];
         load6(k, c, block);
-        Vec3 sum = symmetric_apply(block, load3(gap, c));
-        if (!predictor) sum = sum + load3(g, c);
-        store3(p, c, sum);
+        Vec3 target;
+        if (!predictor) target = load3(g, c);
+        const Vec3 yielded = given.given_way(c, target - load3(gamma, c));
+        const Vec3 sum = symmetric_apply(block, load3(gap, c) - yielded);
+        store3(p, c, predictor ? sum : sum + target);
       });
 }
 

@@ -10,17 +10,26 @@ struct GivenContacts {
   ConstVectorView r;
   DeviceArray<const double* [3]> normal;
   DeviceArray<const double*> mu;
+  DeviceArray<const double* [2]> compliance;  ///< empty where no contact has any
 
   KOKKOS_INLINE_FUNCTION Vec3 r_of(int c) const { return load3(r, order(c)); }
   KOKKOS_INLINE_FUNCTION Vec3 normal_of(int c) const { return row3(normal, order(c)); }
   KOKKOS_INLINE_FUNCTION double mu_of(int c) const { return mu(order(c)); }
+  KOKKOS_INLINE_FUNCTION bool is_compliant() const { return compliance.extent(0) > 0; }
+  /// Sigma p.
+  KOKKOS_INLINE_FUNCTION Vec3 given_way(int c, const Vec3& p) const {
+    return is_compliant() ? comply(compliance, normal, order(c), p) : Vec3{};
+  }
 };
 
 /// The contact side of the iterate: impulses gamma and velocities u strictly inside their cones,
 /// the direction (dgamma, du), and what the linearised complementarity condition
 ///     dgamma = g - gamma - K du
-/// needs. World axes; contacts in the order of a VelocitySystem; 21 numbers (168 bytes) per
-/// contact. With mu = 0 the cone of a contact is the half-line along its normal and K has rank one.
+/// needs. With compliances, u = D^T v + r + Sigma gamma, so that du depends on dgamma: K is then
+/// (K^-1
+/// + Sigma)^-1 and g - gamma becomes (1 - K Sigma)(g - gamma). World axes; contacts in the order of
+/// a VelocitySystem; 21 numbers (168 bytes) per contact. With mu = 0 the cone of a contact is the
+/// half-line along its normal and K has rank one.
 class ContactState {
  public:
   /// @param order  VelocitySystem::contact_order()
@@ -38,7 +47,7 @@ class ContactState {
   void start_impulses(double impulse);
   /// Impulses from a guess, moved to where both spectral values are at least `least` N s.
   void start_impulses(const ConstVectorView& guess, double least);
-  /// u = d + r, moved to where both spectral values are at least `least`, m/s.
+  /// u = d + r + Sigma gamma, moved to where both spectral values are at least `least`, m/s.
   void start_velocities(const ConstVectorView& d, double least);
 
   /// How far a guess is from a solution.
@@ -53,7 +62,7 @@ class ContactState {
   struct Sums {
     double product = 0;  ///< gamma.u, J
     double normal = 0;   ///< sum of normal impulses, N s
-    double gap = 0;      ///< max |u - D^T v - r|, m/s
+    double gap = 0;      ///< max |u - D^T v - r - Sigma gamma|, m/s
   };
   /// Nesterov-Todd scaling K and the primal residual. @param d  D^T v, m/s
   Sums scale(const ConstVectorView& d);
@@ -71,7 +80,7 @@ class ContactState {
   /// Adds a correction of the direction; d is D^T of the correction alone.
   Step refine(const ConstVectorView& d);
 
-  /// p = g + K gap, the impulses on the right-hand side of the system in dv.
+  /// p = g + K (gap - Sigma (g - gamma)), the impulses on the right-hand side of the system in dv.
   void right_hand_side(bool predictor, const VectorView& p) const;
   /// p = gamma + dgamma.
   void next_impulses(const VectorView& p) const;
@@ -86,7 +95,7 @@ class ContactState {
   int contacts_ = 0;
   GivenContacts given_;
   VectorView gamma_, u_, dgamma_, du_;
-  VectorView gap_;  ///< the primal residual u - D^T v - r, m/s
+  VectorView gap_;  ///< the primal residual u - D^T v - r - Sigma gamma, m/s
   VectorView g_;    ///< the same memory as dgamma: each is made from the other, contact by contact
   DeviceArray<double* [6]> k_;
 };

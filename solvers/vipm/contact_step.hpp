@@ -67,6 +67,35 @@ KOKKOS_INLINE_FUNCTION void impulse_per_velocity(const Scaling& s, double mu, do
   }
 }
 
+/// (K^-1 + Sigma)^-1 of a compliant contact, Sigma = along n n^T + across (1 - n n^T) [1/kg]: with
+/// K = L L^T it is L (1 + L^T Sigma L)^-1 L^T, which never subtracts large numbers.
+KOKKOS_INLINE_FUNCTION void yielding_impulse_per_velocity(const Scaling& s, double mu, double along,
+                                                          double across, double k[6]) {
+  constexpr double r = 1 / jordan::sqrt2;
+  const Vec3 column[3] = {(r / s.high) * ((1 / mu) * s.normal + s.direction),
+                          (r / s.low) * ((1 / mu) * s.normal - s.direction),
+                          (1 / sqrt(s.high * s.low)) * s.side};
+  double c[3][3];  // the Cholesky factor of 1 + L^T Sigma L
+  Vec3 y[3];       // the rows of its inverse times L^T
+  for (int i = 0; i < 3; ++i) {
+    const Vec3 given = stretch(along, across, column[i], s.normal);
+    y[i] = column[i];
+    for (int j = 0; j <= i; ++j) {
+      double sum = (i == j ? 1 : 0) + dot(given, column[j]);
+      for (int l = 0; l < j; ++l) sum -= c[i][l] * c[j][l];
+      c[i][j] = i == j ? sqrt(sum) : sum / c[j][j];
+      y[i] = i == j ? (1 / c[i][i]) * y[i] : y[i] - c[i][j] * y[j];
+    }
+  }
+  for (int i = 0; i < 6; ++i) k[i] = 0;
+  for (const Vec3& row : y) {
+    const double v[3] = {row.x, row.y, row.z};
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j <= i; ++j) k[i * (i + 1) / 2 + j] += v[i] * v[j];
+    }
+  }
+}
+
 /// Product of a symmetric 3x3 block, entries 00, 10, 11, 20, 21, 22, with a vector.
 KOKKOS_INLINE_FUNCTION Vec3 symmetric_apply(const double k[6], const Vec3& z) {
   return {k[0] * z.x + k[1] * z.y + k[3] * z.z, k[1] * z.x + k[2] * z.y + k[4] * z.z,

@@ -13,7 +13,8 @@ except ImportError:  # another Python than Debian's came first on the path, as i
 
 MEASURES = ["cost", "feas", "error", "dual", "primal", "complementarity", "residual", "natural_map",
             "velocity", "energy", "objective_gap", "merit", "coulomb_residual",
-            "coulomb_natural_map", "coulomb_merit"]
+            "coulomb_natural_map", "coulomb_merit", "normal_residual", "coulomb_normal_residual",
+            "multiplier"]
 PGJ, IPM = "pgj[omega=0.3]", "ipm[krylov=cg,preconditioner=block_diagonal]"
 
 

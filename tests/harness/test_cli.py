@@ -250,6 +250,138 @@ class Problems(CommandLine):
         self.assertFalse(os.path.exists(self.path("c.h5")))
 
 
+class Sequences(CommandLine):
+    def column(self, *options, name="column.h5"):
+        path = self.path(name)
+        self.run_program("generate", "column", "--spheres", "6", "--steps", "3", "-o", path, *options)
+        return path
+
+    def test_a_column_is_a_sequence_of_steps(self):
+        path = self.column("--name", "six")
+        self.assertEqual(self.run_program("check", path)[0], f"{path}: good (sequence six, 3 steps)\n")
+        self.assertIn("good (2 steps)", self.run_program("check", path + "#1..2")[0])
+        sequence = json.loads(self.run_program("info", path, "--json")[0])
+        self.assertEqual(sequence["name"], "six")
+        self.assertEqual([step["name"] for step in sequence["steps"]],
+                         ["six-0000", "six-0001", "six-0002"])
+        for step in sequence["steps"]:
+            self.assertEqual((step["contacts"], step["bodies"], step["compliant"], step["guesses"]),
+                             (6, 6, True, ["hertz", "previous"]))
+        self.assertEqual([step["kept_contacts"] for step in sequence["steps"]], [0, 6, 6])
+        self.assertIn("#2", self.run_program("info", path)[0])
+        step = json.loads(self.run_program("info", path + "#2", "--json")[0])
+        self.assertEqual(step["hash"], sequence["steps"][2]["hash"])
+        self.assertLess(step["reference_measures"]["residual"], 1e-10)
+        self.assertIs(step["compliant"], True)
+        with h5py.File(path) as file:
+            gamma, ids = (file["steps/0000/" + name][()]
+                          for name in ("reference/gamma", "contacts/identity"))
+            guess = file["steps/0001/guesses/previous/gamma"][()]
+            self.assertEqual(list(file["steps/0001/contacts/identity"][()]), list(ids))
+        np.testing.assert_allclose(guess, gamma, rtol=1e-12, atol=1e-15)
+        again = self.column("--name", "six", name="again.h5")
+        with h5py.File(path) as one, h5py.File(again) as two:
+            self.assertEqual(one["steps/0002"].attrs["content_sha256"],
+                             two["steps/0002"].attrs["content_sha256"])
+
+    def test_steps_are_problems(self):
+        path = self.column()
+        for solver in ("pgj", "vipm", "ipm[krylov=cholmod]"):
+            with self.subTest(solver=solver):
+                result = json.loads(self.run_program("solve", path + "#1", "--solver", solver,
+                                                     "--json")[0])
+                self.assertEqual(result["instance"], "column-0001")
+                self.assertLess(result["measures"]["multiplier"], 1e-3)
+                self.assertLess(result["measures"]["normal_residual"], 1e-6)
+        self.refused("solve", path, "--solver", "pgj", parts=["one step of the sequence", "#0", "#2"])
+        self.refused("solve", path + "#3", "--solver", "pgj", parts=["steps from #0 to #2", "found #3"])
+        self.refused("solve", path + "#0..1", "--solver", "pgj", parts=["one step", "several"])
+        self.refused("certify", path + "#1", parts=["--output FILE for a step"])
+        one = self.path("one.h5")
+        self.run_program("certify", path + "#1", "-o", one)
+        example = os.path.join(SOURCE, "docs", "examples", "read_problem.py")
+        done = subprocess.run([sys.executable, example, one], text=True, capture_output=True,
+                              timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        gap = float(done.stdout.split("|gamma.u|/n = ")[1].split()[0])
+        self.assertLess(gap, 1e-12)  # with Sigma; without, it is 1e-5
+
+    def test_history_is_a_part_of_the_step_before(self):
+        step = self.column() + "#2"
+        found = []
+        for start in ("history", "history[beta=0.85]", "previous*0.85", "previous", "hertz", "cold"):
+            out, _ = self.run_program("solve", step, "--solver", "pgj", "--start", start, "--stop",
+                                      "residual=1e-30", "--max-outer", "1", "--json", code=NOT_REACHED)
+            found.append(json.loads(out)["measures"]["multiplier"])
+        self.assertEqual(found[0], found[1])
+        self.assertEqual(found[0], found[2])
+        self.assertLess(found[3], found[0])  # at rest all of it is best, and so is Hertz's law
+        self.assertLess(found[4], found[0])
+        self.assertLess(found[0], found[5])
+        self.refused("solve", step, "--solver", "pgj", "--start", "history[beta=0]",
+                     parts=["--start", "a number > 0", "'0'"])
+
+    def test_a_study_runs_over_steps(self):
+        path = self.column()
+        self.write("steps.yaml", "name: steps\nproblems: [column.h5]\nsolvers: [vipm]\n")
+        rows = [json.loads(line) for line in
+                self.run_program("run", "steps.yaml", "-o", self.path("r"), "--json")[0].splitlines()]
+        self.assertEqual([row.get("instance") for row in rows[:-1]],
+                         ["column-0000", "column-0001", "column-0002"])
+        self.write("some.yaml", "name: some\nproblems: ['column.h5#1..2']\nsolvers: [vipm]\n")
+        out, _ = self.run_program("run", "some.yaml", "-o", self.path("s"), "--dry-run")
+        self.assertIn("column-0002", out)
+        self.assertNotIn("column-0000", out)
+        self.write("twice.yaml", "name: a\nproblems: [column.h5, 'column.h5#1']\nsolvers: [vipm]\n")
+        self.refused("run", "twice.yaml", parts=["each problem once"])
+        self.write("no.yaml", "name: a\nproblems: ['column.h5#1..5']\nsolvers: [vipm]\n")
+        self.refused("run", "no.yaml", parts=["no.yaml: line 2", "steps from #0 to #2"])
+        self.assertTrue(os.path.exists(path))
+
+    def test_piles(self):
+        pile = ("generate", "pile", "--spheres", "20", "--contacts", "0", "--seed", "3", "--steps", "3")
+        rigid, elastic = self.path("rigid.h5"), self.path("elastic.h5")
+        self.run_program(*pile, "-o", rigid)
+        self.run_program(*pile, "--hertz-young", "6e6", "-o", elastic)
+        for path, compliant in ((rigid, False), (elastic, True)):
+            self.run_program("check", path)
+            for step in json.loads(self.run_program("info", path, "--json")[0])["steps"]:
+                self.assertIs(step["compliant"], compliant)
+                self.assertEqual(step["guesses"], ["hertz"] * compliant + ["previous"])
+                self.assertGreater(step["contacts"], 20)
+        moving = self.path("moving.h5")
+        self.run_program(*pile, "--from", "0.1", "-o", moving)
+        with h5py.File(moving) as file:
+            self.assertGreater(abs(file["steps/0000/bodies/velocity"][()]).max(), 0.1)
+        with h5py.File(elastic) as file:
+            self.assertLess(file["steps/0000/contacts/gap"][()].max(), 0)
+        self.run_program("generate", "pile", "--hertz-young", "6e6", "-o", self.path("x.h5"), code=USAGE)
+
+    def test_simulated_columns(self):
+        table = self.path("t.h5")
+        out, _ = self.run_program("simulate", "column", "--spheres", "3,5", "--iterations", "2,100",
+                                  "--starts", "cold,history", "--solver", "pgj", "--json", "-o", table)
+        rows = json.loads(out)
+        self.assertEqual([(row["spheres"], row["start"], row["iterations"]) for row in rows],
+                         [(n, start, k) for n in (3, 5) for start in ("cold", "history")
+                          for k in (2, 100)])
+        for row in rows:
+            self.assertAlmostEqual(row["error"], 1 - row["height"] / row["theory"], places=12)
+        errors = {(row["spheres"], row["start"], row["iterations"]): row["error"] for row in rows}
+        for n in (3, 5):
+            self.assertLess(abs(errors[n, "cold", 100]), 1e-3)
+            self.assertLess(errors[n, "history", 2], errors[n, "cold", 2])
+        self.assertIn("simulated columns, 8 rows", self.run_program("check", table)[0])
+        few, _ = self.run_program("simulate", "column", "--spheres", "3", "--iterations", "100,200",
+                                  "--starts", "hertz", "--solver", "pgj", "--until", "1e-2")
+        self.assertEqual(len(few.splitlines()), 2)  # a head, and 100 iterations were enough
+        for start, part in (("hurtz", "did you mean 'hertz'?"), ("history[beta=x]", "history[beta=B]"),
+                            ("hertz*-1", "NAME*FACTOR")):
+            self.refused("simulate", "column", "--starts", start, "--solver", "pgj", parts=[part])
+        self.refused("simulate", "column", "--young", "0", "--solver", "pgj",
+                     parts=["Young's modulus", "> 0"])
+
+
 class Solve(CommandLine):
     def test_json_has_the_keys_of_the_contract(self):
         path = self.scene("stack")

@@ -68,7 +68,7 @@ Measures measure_on_host(const ContactProblem& p, const std::vector<double>& mat
   Measures m;
   double weight_of_r = 0;
   for (int law = 0; law < 2; ++law) {
-    double dot = 0, feas = 0, dual = 0, primal = 0, natural = 0, merit = 0;
+    double dot = 0, feas = 0, dual = 0, primal = 0, natural = 0, merit = 0, normal = 0;
     weight_of_r = 0;
     for (std::size_t c = 0; c < n; ++c) {
       const double mu = p.mu[c];
@@ -86,6 +86,7 @@ Measures measure_on_host(const ContactProblem& p, const std::vector<double>& mat
       for (std::size_t k = 0; k < 3; ++k) step[k] = g[k] - v[k] / s;
       p_step = project(step, mu);
       p_unit = project({g[0] - v[0], g[1] - v[1], g[2] - v[2]}, mu);
+      normal += s * std::abs(g[0] - p_step[0]) / static_cast<double>(n);
       Triple violation;
       for (std::size_t k = 0; k < 3; ++k) {
         natural = std::max(natural, std::abs(g[k] - p_step[k]));
@@ -108,6 +109,7 @@ Measures measure_on_host(const ContactProblem& p, const std::vector<double>& mat
       m[Measure::coulomb_residual] = residual;
       m[Measure::coulomb_natural_map] = natural * s / q;
       m[Measure::coulomb_merit] = relative_merit;
+      m[Measure::coulomb_normal_residual] = normal;
       continue;
     }
     m[Measure::cost] = std::abs(dot) / static_cast<double>(n);
@@ -120,9 +122,20 @@ Measures measure_on_host(const ContactProblem& p, const std::vector<double>& mat
     m[Measure::natural_map] = natural * s / q;
     m[Measure::energy] = std::sqrt(2 * complementarity);
     m[Measure::merit] = relative_merit;
+    m[Measure::normal_residual] = normal;
   }
-  m[Measure::velocity] = m[Measure::objective_gap] = std::nan("");
+  m[Measure::velocity] = m[Measure::objective_gap] = m[Measure::multiplier] = std::nan("");
   if (!p.reference) return m;
+  const std::vector<double>& exact = p.reference->gamma;
+  double mean = 0, counted = 0;
+  for (std::size_t c = 0; c < n; ++c) mean += exact[3 * c] / static_cast<double>(n);
+  m[Measure::multiplier] = 0;
+  for (std::size_t c = 0; c < n; ++c) {
+    if (exact[3 * c] <= 0 || exact[3 * c] < 1e-3 * mean) continue;
+    m[Measure::multiplier] += std::abs(gamma[3 * c] / exact[3 * c] - 1);
+    ++counted;
+  }
+  if (counted > 0) m[Measure::multiplier] /= counted;
   const auto objective = [&](const std::vector<double>& g) {
     const auto push = multiply(matrix, g);
     double sum = 0;
@@ -181,6 +194,8 @@ TEST_CASE("all measures agree with the formulas on the host") {
     problems.push_back(with_reference);
     problems.push_back(assembled_form(with_reference));
   }
+  problems.push_back(compliant_form(problems[3], 7));
+  problems.push_back(assembled_form(problems.back()));
   ContactProblem frictionless = problems[0], still = problems[0];
   std::fill(frictionless.mu.begin(), frictionless.mu.end(), 0.0);
   std::fill(still.r.begin(), still.r.end(), 0.0);

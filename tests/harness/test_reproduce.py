@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs scripts/reproduce on tiny problems: what is drawn is what the result files say."""
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -49,7 +50,8 @@ class ReproduceTest(unittest.TestCase):
         output, _ = self.reproduce("--list")
         names = [line.split()[0] for line in output.splitlines()]
         self.assertEqual(names, ["000-fig4", "000-fig6", "000-fig7", "001-fig8", "001-fig9",
-                                 "001-fig10", "001-fig11"])
+                                 "001-fig10", "001-fig11", "003-fig3", "003-fig4", "003-fig7",
+                                 "003-fig8"])
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
         for name in names:  # each has a text
@@ -85,6 +87,51 @@ class ReproduceTest(unittest.TestCase):
                     np.testing.assert_allclose(x, file["curve/" + column][()][shown], rtol=1e-12)
                     np.testing.assert_allclose(y, error[shown], rtol=1e-12)
         self.assertEqual(names, set(panels[1]))
+
+    def test_columns_are_those_of_the_table(self):
+        folder = self.folder / "003-fig3"
+        folder.mkdir()
+        rows = json.loads(subprocess.run(
+            [PROGRAM, "simulate", "column", "--spheres", "3,6", "--iterations", "2,5,10,20,40,80",
+             "--starts", "cold,history", "--solver", "pgj", "--json", "-o", folder / "columns.h5"],
+            check=True, capture_output=True, text=True).stdout)
+        self.reproduce("003-fig3", "--draw-only", "-o", self.folder)
+        found = {}
+        with open(self.folder / "003-fig3.csv", encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                key = int(row["panel"]), row["curve"].split(",")[0], float(row["x"])
+                found[key] = float(row["y"])
+        expected = {}
+        for panel, tolerance in enumerate((1e-3, 1e-2, 5e-2), 1):
+            for row in rows:  # the fewest iterations from which on no height is wrong by more
+                worse = [r["iterations"] for r in rows if r["spheres"] == row["spheres"] and
+                         r["start"] == row["start"] and not abs(r["error"]) <= tolerance]
+                if row["iterations"] > max(worse, default=0):
+                    key = panel, row["start"], float(row["spheres"])
+                    expected[key] = min(expected.get(key, 1e9), row["iterations"])
+        self.assertEqual(found, expected)
+        self.assertGreater(len(found), 6)
+
+    def test_starts_are_drawn_from_the_initial_guess_on(self):
+        column = self.folder / "column.h5"
+        subprocess.run([PROGRAM, "generate", "column", "--spheres", "4", "--steps", "2", "-o",
+                        column], check=True, capture_output=True)
+        self.reproduce("003-fig4", "--program", PROGRAM, "--problems", f"{column}#1", "-o",
+                       self.folder)
+        files = list((self.folder / "003-fig4-column").glob("*.h5"))
+        self.assertEqual(len(files), 4)
+        drawn = {}
+        with open(self.folder / "003-fig4-column.csv", encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["panel"] == "1":
+                    drawn.setdefault(row["curve"], {})[float(row["x"])] = float(row["y"])
+        self.assertEqual(set(drawn), {"cold", "history, \u03b2 = 0.85", "history, \u03b2 = 1",
+                                      "Hertz"})
+        for curve in drawn.values():
+            self.assertIn(0.0, curve)
+        # The column rests: history starts at 15 % of the distance, all of it at the solution.
+        self.assertAlmostEqual(drawn["history, \u03b2 = 0.85"][0] / drawn["cold"][0], 0.15, 2)
+        self.assertLess(drawn["history, \u03b2 = 1"][0], 1e-3 * drawn["cold"][0])
 
     def test_eigenvalues(self):
         pile = self.folder / "pile.h5"

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "problems/problem_file.hpp"
+#include "problems/sequence_file.hpp"
 #include "problems/sha256.hpp"
 #include "tests/support.hpp"
 
@@ -42,6 +43,13 @@ TEST_CASE("every problem of the catalogue is there, unchanged and valid") {
     CHECK(entry.command.rfind("ccpbench ", 0) == 0);
     REQUIRE(std::filesystem::exists(entry.file));
     CHECK(file_sha256(entry.file) == entry.sha256);
+    if (is_sequence(entry.file)) {
+      SequenceSummary sequence;
+      REQUIRE_NOTHROW(sequence = check_sequence(entry.file));
+      CHECK(sequence.name == entry.name);
+      CHECK(resolve_problem(entry.name + "#1") == entry.file + "#1");
+      continue;
+    }
     ContactProblem p;
     REQUIRE_NOTHROW(p = read_problem(entry.file));
     CHECK(p.name == entry.name);

@@ -25,6 +25,8 @@ ContactProblem full_bodies() {
   p.name = "full";
   p.stiffness = random_vector(2 * n, 1);
   for (double& k : p.stiffness) k = 1e9 * (2 + k);
+  p.compliance.assign(2 * n, 0.25);
+  for (std::size_t c = 0; c < n; ++c) p.identity.push_back(7 * static_cast<std::int64_t>(c) - 3);
   p.position = random_vector(3 * m, 2);
   for (std::size_t i = 0; i < m; ++i) p.orientation.insert(p.orientation.end(), {0.6, 0, 0.8, 0});
   p.radius.assign(m, 0.25);
@@ -41,6 +43,7 @@ ContactProblem full_bodies() {
 ContactProblem full_assembled() {
   ContactProblem p = assembled_form(random_problem({4, 30, true, true, 3}));
   p.stiffness.assign(2 * p.contacts(), 1e9);
+  p.compliance.assign(2 * p.contacts(), 0.25);
   p.delassus.asymmetry = 1e-5;
   p.reference = Reference{random_vector(3 * p.contacts(), 5), {}, {{"residual", 1e-9}}, "by test"};
   p.source.kind = "imported";
@@ -60,6 +63,7 @@ void check_equal(ContactProblem& a, ContactProblem& b) {
     if (x[i].ints) CHECK(*x[i].ints == *y[i].ints);
     if (x[i].longs) CHECK(*x[i].longs == *y[i].longs);
   }
+  CHECK(a.identity == b.identity);
   CHECK(a.delassus.asymmetry == b.delassus.asymmetry);
   REQUIRE(a.reference.has_value() == b.reference.has_value());
   if (a.reference) {
@@ -433,6 +437,8 @@ TEST_CASE("values that cannot be") {
               {"/bodies/radius[0]: expected a radius > 0, found 0"});
   check_parts(complaint(p, [](hid_t f) { set_value(f, "/contacts/stiffness", 3, 0); }),
               {"/contacts/stiffness[1]: expected a stiffness > 0, found 0"});
+  check_parts(complaint(p, [](hid_t f) { set_value(f, "/contacts/compliance", 3, -1); }),
+              {"/contacts/compliance[1]: expected a value >= 0, found -1"});
   check_parts(complaint(p, [](hid_t f) { set_value(f, "/bodies/inverse_inertia", 1, 50); }),
               {"/bodies/inverse_inertia[0]: expected a symmetric matrix"});
   check_parts(complaint(p, [](hid_t f) { set_value(f, "/bodies/orientation", 4, 1); }),
@@ -491,6 +497,7 @@ TEST_CASE("a bad block matrix") {
   lopsided.mu.resize(2);
   lopsided.r.resize(6);
   lopsided.stiffness.clear();
+  lopsided.compliance.clear();
   lopsided.reference.reset();
   lopsided.delassus.blocks[9] = 1;
   check_parts(refusal(lopsided),

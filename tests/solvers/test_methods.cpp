@@ -167,7 +167,9 @@ TEST_CASE("every convex solver solves random problems and piles, in both forms")
     if (entry.laws.front() != "convex") continue;
     const auto known = accurate.find(entry.id);
     const std::string spec = known == accurate.end() ? entry.id : known->second;
-    for (const ContactProblem& p : {rotating, spheres, random_pile(60, 150, 3)}) {
+    const ContactProblem pile = random_pile(60, 150, 3);
+    for (const ContactProblem& p : {rotating, spheres, pile, compliant_form(rotating, 1),
+                                    compliant_form(spheres, 2), compliant_form(pile, 3)}) {
       for (const ContactProblem& form : {p, assembled_form(p)}) {
         if (!supports(entry, form)) continue;
         const Outcome outcome = solve(form, spec);

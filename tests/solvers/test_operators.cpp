@@ -28,6 +28,13 @@ std::vector<ContactProblem> problems() {
       random_problem({40, 300, true, false, 3}), random_problem({2, 1, true, true, 4})};
   list.push_back(assembled_form(list[0]));
   list.push_back(assembled_form(list[1]));
+  list.push_back(compliant_form(list[0], 5));
+  list.push_back(compliant_form(list[1], 6));
+  list.push_back(assembled_form(list[6]));
+  ContactProblem empty = list[8];  // no row has a diagonal block: with_compliance() makes them
+  empty.delassus = BlockMatrix();
+  empty.delassus.row_offsets.assign(empty.contacts() + 1, 0);
+  list.push_back(empty);
   return list;
 }
 
@@ -42,6 +49,9 @@ std::vector<double> dense(const ContactProblem& p) {
       for (std::size_t e = 0; e < 9; ++e) {
         matrix[(3 * row + e / 3) * size + 3 * column + e % 3] = p.delassus.blocks[9 * k + e];
       }
+    }
+    for (std::size_t k = 0; p.is_compliant() && k < 3; ++k) {
+      matrix[(3 * row + k) * (size + 1)] += p.compliance[2 * row + (k > 0)];
     }
   }
   return matrix;
@@ -121,6 +131,22 @@ TEST_CASE("the Delassus operator scales and adds") {
       CHECK(relative_difference(to_host(*z), expected) < 1e-14);
     }
     CHECK(to_host(*nx) == x);  // the argument is left alone
+  }
+}
+
+TEST_CASE("the image of impulses gives their velocities and their energy") {
+  for (const ContactProblem& p : problems()) {
+    const DelassusOperator n(p);
+    const auto x = random_vector(3 * p.contacts(), 3), product = multiply(dense(p), x);
+    const VectorView impulses = to_view(world_axes(p, x));
+    const auto image = n.make_image("image");
+    n.compute_image(impulses, image);
+    CHECK(n.energy(image, impulses) == Approx(inner(x, product)).epsilon(1e-6).margin(1e-12));
+    const VectorView velocities("velocities", x.size());
+    n.for_each_velocity(
+        image, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(velocities, c, d); });
+    CHECK(relative_difference(contact_axes(p, to_host(ConstVectorView(velocities))), product) <
+          1e-13);
   }
 }
 

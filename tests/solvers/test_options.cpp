@@ -162,7 +162,9 @@ TEST_CASE("the registry") {
     for (const std::string& law : entry.laws) CHECK((law == "convex" || law == "coulomb"));
     CHECK_FALSE(entry.summary.empty());
     CHECK_FALSE(entry.forms.empty());
-    for (const std::string& form : entry.forms) CHECK((form == "bodies" || form == "assembled"));
+    for (const std::string& form : entry.forms) {
+      CHECK((form == "bodies" || form == "assembled" || form == "compliant"));
+    }
     CHECK(&solver_entry(entry.id) == &entry);
     // Every option accepts the value it says it has.
     const auto solver = entry.make();
@@ -196,6 +198,13 @@ TEST_CASE("a solver supports the forms it declares") {
   CHECK(supports(bodies_only, p));
   p.form = ContactProblem::Form::assembled;
   CHECK_FALSE(supports(bodies_only, p));
+  p.form = ContactProblem::Form::bodies;
+  p.mu = {0.5};
+  p.compliance = {1, 0};
+  CHECK(why_unsupported(bodies_only, p) ==
+        "x does not take problems with compliant contacts (/contacts/compliance)");
+  const SolverEntry compliant{"y", {"convex"}, {"bodies", "compliant"}, false, "", nullptr};
+  CHECK(supports(compliant, p));
 }
 
 TEST_CASE("every status has a name of its own") {
