@@ -5,6 +5,7 @@
 #include "problems/error.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "solvers/pgj/pgj.hpp"
+#include "solvers/pqn/pqn.hpp"
 #include "solvers/vipm/vipm.hpp"
 
 namespace ccp {
@@ -29,6 +30,12 @@ std::vector<SolverEntry>& entries() {
        false,
        "interior-point method with inexact Krylov directions (Kleinert, Simeon and Obermayr)",
        make<IpmSolver>},
+      {"pqn",
+       "coulomb",
+       {"bodies", "assembled"},
+       true,
+       "projected quasi-Newton method with inexact GMRES steps (Koziara)",
+       make<PqnSolver>},
       {"vipm",
        "convex",
        {"bodies"},

@@ -3,7 +3,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "harness/referee.hpp"
 #include "problems/catalogue.hpp"
 #include "problems/generators/scenes.hpp"
 #include "problems/problem_file.hpp"
@@ -13,6 +12,7 @@
 #include "solvers/vipm/block_matrix.hpp"
 #include "solvers/vipm/velocity_system.hpp"
 #include "tests/kokkos_support.hpp"
+#include "tests/referee_stop.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;
@@ -88,23 +88,6 @@ struct Solved {
   Info info;
   Measures measures;
   std::vector<double> gamma;
-};
-
-/// Ends a solve when the referee says so; counts what it took. Nothing here depends on time.
-class RefereeStop : public Observer {
- public:
-  RefereeStop(const Problem& problem, Measure measure, double value)
-      : referee_(problem), gamma_(problem.map(), 1), measure_(measure), value_(value) {}
-  bool observe(const Progress&, const std::function<void(Vector&)>& write_gamma) override {
-    write_gamma(gamma_);
-    return referee_.measure(gamma_)[measure_] <= value_;
-  }
-
- private:
-  Referee referee_;
-  Vector gamma_;
-  Measure measure_;
-  double value_;
 };
 
 Solved solve(const ContactProblem& host, const std::string& spec, Measure measure, double value,
