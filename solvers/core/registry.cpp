@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "problems/error.hpp"
+#include "solvers/admm/admm.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "solvers/pgj/pgj.hpp"
 #include "solvers/pqn/pqn.hpp"
@@ -30,6 +31,12 @@ std::vector<SolverEntry>& entries() {
        false,
        "interior-point method with inexact Krylov directions (Kleinert, Simeon and Obermayr)",
        make<IpmSolver>},
+      {"admm",
+       "convex",
+       {"bodies", "assembled"},
+       true,
+       "alternating direction method of multipliers with one sparse factorisation",
+       make<AdmmSolver>},
       {"pqn",
        "coulomb",
        {"bodies", "assembled"},
