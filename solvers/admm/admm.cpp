@@ -35,66 +35,40 @@ void AdmmSolver::setup(const Problem& problem) {
   if (n == 0) return;
   const std::size_t size = 3 * static_cast<std::size_t>(n);
   matrix_ = ShiftedDelassus::make(problem);
-  normal_ = DeviceArray<double* [3]>("ccp::Admm::normal", n);
-  for (DeviceArray<double*>* array : {&mu_, &scale_, &rho_}) {
-    *array = DeviceArray<double*>("ccp::Admm::contacts", n);
-  }
-  for (VectorView* array : {&r_, &z_, &w_, &push_, &d_}) {
+  contacts_ = OrderedContacts(problem, matrix_->contact_order());
+  rho_ = DeviceArray<double*>("ccp::Admm::rho", n);
+  for (VectorView* array : {&z_, &w_, &push_, &d_}) {
     *array = VectorView("ccp::Admm::vector", size);
   }
-  gather();
-  q_ = std::sqrt(vector_kernels::dot(r_, r_) / static_cast<double>(size));
-  if (q_ == 0) q_ = 1;
-}
-
-void AdmmSolver::gather() const {
-  const auto order = matrix_->contact_order();
-  const auto normal = problem_->normal();
-  const auto mu = problem_->mu();
-  const auto r = problem_->r();
-  const auto block = problem_->shared_delassus().diagonal_blocks();
-  const auto own_normal = normal_;
-  const auto own_mu = mu_, scale = scale_;
-  const auto own_r = r_;
-  const double typical = problem_->delassus_scale();
-  Kokkos::parallel_for(
-      "ccp::Admm::gather", range(problem_->contacts()), KOKKOS_LAMBDA(const int c) {
-        const int i = order(c);
-        for (int k = 0; k < 3; ++k) own_normal(c, k) = normal(i, k);
-        own_mu(c) = mu(i);
-        store3(own_r, c, load3(r, i));
-        const double mean = (block(i, 0, 0) + block(i, 1, 1) + block(i, 2, 2)) / 3;
-        scale(c) = mean > 0 ? mean : typical;  // two bodies without motion
-      });
 }
 
 /// z = the guess, w = the multipliers that its velocities would be: -P_K*(u) / rho, without a guess
 /// zero.
 void AdmmSolver::start(const ConstVectorView& gamma) const {
-  const auto order = matrix_->contact_order();
-  const auto normal = normal_;
-  const auto mu = mu_, rho = rho_;
-  const auto z = z_, w = w_;
-  Kokkos::deep_copy(w, 0.0);
-  Kokkos::deep_copy(z, 0.0);
+  Kokkos::deep_copy(w_, 0.0);
+  Kokkos::deep_copy(z_, 0.0);
   if (!(vector_kernels::dot(gamma, gamma) > 0)) return;
-  const VectorView p("ccp::Admm::start", gamma.extent(0));
+  const VectorView p("ccp::Admm::start", gamma.extent(0)), u("ccp::Admm::start", gamma.extent(0));
   problem_->to_world_axes(gamma, p);
   const auto r = problem_->r();
-  const VectorView problem_u("ccp::Admm::start_velocity", gamma.extent(0));
   problem_->delassus()->apply_fused(
-      p, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(problem_u, c, d + load3(r, c)); });
+      p, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(u, c, d + load3(r, c)); });
+  const OrderedContacts contacts = contacts_;
+  contacts.gather(p, z_);
+  contacts.gather(u, w_);
+  const auto rho = rho_;
+  const auto z = z_, w = w_;
   Kokkos::parallel_for(
-      "ccp::Admm::start", range(problem_->contacts()), KOKKOS_LAMBDA(const int c) {
-        const Vec3 n = row3(normal, c), uc = load3(problem_u, order(c));
-        store3(z, c, project_friction_cone(load3(p, order(c)), n, mu(c)));
+      "ccp::Admm::start", range(contacts.size()), KOKKOS_LAMBDA(const int c) {
+        const Vec3 uc = load3(w, c);
+        store3(z, c, contacts.project(c, load3(z, c)));
         // Moreau: P_K*(u) = u + P_K(-u).
-        store3(w, c, (-1 / rho(c)) * (uc + project_friction_cone(-1.0 * uc, n, mu(c))));
+        store3(w, c, (-1 / rho(c)) * (uc + contacts.project(c, -1.0 * uc)));
       });
 }
 
 void AdmmSolver::set_rho(double value) const {
-  const auto rho = rho_, scale = scale_;
+  const auto rho = rho_, scale = contacts_.scale;
   Kokkos::parallel_for(
       "ccp::Admm::set_rho", range(rho.extent(0)),
       KOKKOS_LAMBDA(const int c) { rho(c) = value * scale(c); });
@@ -108,7 +82,7 @@ void AdmmSolver::rescale(double factor) const {
 
 void AdmmSolver::prepare() const {
   const auto rho = rho_;
-  const auto z = z_, w = w_, r = r_, push = push_;
+  const auto z = z_, w = w_, r = contacts_.r, push = push_;
   Kokkos::parallel_for(
       "ccp::Admm::prepare", range(rho.extent(0)), KOKKOS_LAMBDA(const int c) {
         store3(push, c, load3(z, c) - load3(w, c) - (1 / rho(c)) * load3(r, c));
@@ -116,8 +90,8 @@ void AdmmSolver::prepare() const {
 }
 
 AdmmSolver::Step AdmmSolver::advance() const {
-  const auto normal = normal_;
-  const auto mu = mu_, rho = rho_, scale = scale_;
+  const OrderedContacts contacts = contacts_;
+  const auto rho = rho_, scale = contacts_.scale;
   const auto z = z_, w = w_, push = push_, d = d_;
   const double a = options_.relaxation;
   Step step;
@@ -127,7 +101,7 @@ AdmmSolver::Step AdmmSolver::advance() const {
         const Vec3 product = load3(d, c), old = load3(z, c);
         const Vec3 x = load3(push, c) - (1 / rho(c)) * product;
         const Vec3 target = a * x + (1 - a) * old + load3(w, c);
-        const Vec3 next = project_friction_cone(target, row3(normal, c), mu(c));
+        const Vec3 next = contacts.project(c, target);
         store3(z, c, next);
         store3(w, c, target - next);
         raise(primal, scale(c) * norm(x - next));
@@ -140,14 +114,6 @@ AdmmSolver::Step AdmmSolver::advance() const {
   return step;
 }
 
-void AdmmSolver::write_world(const VectorView& out) const {
-  const auto order = matrix_->contact_order();
-  const auto z = z_;
-  Kokkos::parallel_for(
-      "ccp::Admm::write_gamma", range(problem_->contacts()),
-      KOKKOS_LAMBDA(const int c) { store3(out, order(c), load3(z, c)); });
-}
-
 Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
   info.own_residual_name = "max(t|x - z|, rho|dz|)/q";
@@ -157,7 +123,7 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
   }
   const auto write_gamma = [&](Vector& out) {
     const VectorView view = overwrite_view(out);
-    write_world(view);
+    contacts_.scatter(z_, view);
     problem_->to_contact_axes(view, view);
   };
   const auto finish = [&](Status status, const std::string& message = "") {
@@ -185,7 +151,7 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
     const Step step = advance();
     ++info.counters.outer;
     ++info.counters.projections;
-    info.own_residual = std::max(step.primal, step.dual) / q_;
+    info.own_residual = std::max(step.primal, step.dual) / contacts_.q;
     if (!std::isfinite(step.primal + step.dual)) {
       return finish(Status::numerical_error, "iterate became NaN");
     }
@@ -198,7 +164,7 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
     if (refactorizations >= options_.max_refactorizations || step.dual == 0) continue;
     // Both residuals relative to what they are differences of.
     const double primal = step.primal / std::max(step.impulse, 1e-300),
-                 dual = step.dual / std::max(step.velocity, q_);
+                 dual = step.dual / std::max(step.velocity, contacts_.q);
     const double factor = std::clamp(std::sqrt(primal / dual), 1e-3, 1e3);
     if (factor < options_.adapt_threshold && factor > 1 / options_.adapt_threshold) continue;
     rho *= factor;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "solvers/admm/shifted_delassus.hpp"
+#include "solvers/velocity_space/ordered_contacts.hpp"
 
 namespace ccp {
 
@@ -43,25 +44,19 @@ class AdmmSolver : public Solver {
   };
 
   // Public only because device lambdas may not live in private members.
-  void gather() const;
   void start(const ConstVectorView& gamma) const;
   void set_rho(double rho) const;
   void rescale(double factor) const;
   void prepare() const;
   Step advance() const;
-  void write_world(const VectorView& out) const;
 
  private:
   AdmmOptions options_;
   const Problem* problem_ = nullptr;
   std::unique_ptr<ShiftedDelassus> matrix_;
-  double q_ = 1;
-  // In the order of the matrix's contacts.
-  DeviceArray<double* [3]> normal_;
-  DeviceArray<double*> mu_;
-  DeviceArray<double*> scale_;  ///< t_c, 1/kg
-  DeviceArray<double*> rho_;    ///< 1/kg
-  VectorView r_, z_, w_;
+  OrderedContacts contacts_;  ///< in the order of the matrix, as all that follows
+  DeviceArray<double*> rho_;  ///< 1/kg
+  VectorView z_, w_;
   VectorView push_;  ///< z - w - D^-1 r
   VectorView d_;     ///< N x
 };

@@ -2,11 +2,30 @@
 
 #include <stdexcept>
 
+#include "solvers/core/smooth_cone.hpp"
 #include "solvers/linear/block_diagonal.hpp"
-#include "solvers/pqn/smooth_cone.hpp"
 
 namespace ccp::pqn {
 namespace {
+
+/// Inverse of a 3x3 matrix, row-major. A singular one gives the inverse of `spare` times the
+/// identity.
+KOKKOS_INLINE_FUNCTION void invert(const double a[9], double spare, double inverse[9]) {
+  const double c0 = a[4] * a[8] - a[5] * a[7], c1 = a[5] * a[6] - a[3] * a[8],
+               c2 = a[3] * a[7] - a[4] * a[6];
+  const double det = a[0] * c0 + a[1] * c1 + a[2] * c2;
+  double size = 0;
+  for (int k = 0; k < 9; ++k) size = size > fabs(a[k]) ? size : fabs(a[k]);
+  if (!(fabs(det) > 1e-14 * size * size * size)) {
+    for (int k = 0; k < 9; ++k) inverse[k] = k % 4 == 0 ? 1 / spare : 0;
+    return;
+  }
+  const double f = 1 / det;
+  inverse[0] = f * c0, inverse[3] = f * c1, inverse[6] = f * c2;
+  inverse[1] = f * (a[2] * a[7] - a[1] * a[8]), inverse[4] = f * (a[0] * a[8] - a[2] * a[6]);
+  inverse[7] = f * (a[1] * a[6] - a[0] * a[7]), inverse[2] = f * (a[1] * a[5] - a[2] * a[4]);
+  inverse[5] = f * (a[2] * a[3] - a[0] * a[5]), inverse[8] = f * (a[0] * a[4] - a[1] * a[3]);
+}
 
 void require_plain(double alpha, double beta) {
   if (alpha != 1 || beta != 0) throw std::invalid_argument("Linearisation: alpha=1, beta=0");

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "solvers/core/solver.hpp"
+#include "solvers/pgs/gauss_seidel.hpp"
 #include "solvers/pqn/linearisation.hpp"
 
 namespace ccp {
@@ -14,11 +15,12 @@ struct PqnOptions {
   KrylovOptions krylov = {"gmres", 10, 20, false};  ///< m, and the basis size
   double krylov_tolerance = 0.25;                   ///< eps, relative residual of a step
   double omega = 1e-11;                             ///< smoothing relative to rms(r), > 0
-  double impulse_scale = 1;   ///< rho in trace(N)/3n; 0: 1/kg, as in the paper
-  double tolerance = 1e-20;   ///< on the merit g; 0 = never ends by itself
-  int max_iterations = 1000;  ///< quasi-Newton steps
-  int max_products = 100000;  ///< products with A over the whole solve
-  std::string fallback = "none";
+  double impulse_scale = 1;       ///< rho in trace(N)/3n; 0: 1/kg, as in the paper
+  double tolerance = 1e-20;       ///< on the merit g; 0 = never ends by itself
+  int max_iterations = 1000;      ///< quasi-Newton steps
+  int max_products = 100000;      ///< products with A over the whole solve
+  std::string fallback = "none";  ///< none; gauss_seidel: what goes on where the method has failed
+  int fallback_sweeps = 10000;    ///< > 0
 };
 
 /// Projected quasi-Newton method of Koziara (seed 004, Algorithm 1) for the Coulomb law in De
@@ -35,6 +37,7 @@ struct PqnOptions {
 class PqnSolver : public Solver {
  public:
   OptionList options() override;
+  Law law() const override { return options_.law == "convex" ? Law::convex : Law::coulomb; }
   void setup(const Problem& problem) override;
   Info solve(Vector& gamma, Observer& observer) override;
 
@@ -43,6 +46,7 @@ class PqnSolver : public Solver {
   const Problem* problem_ = nullptr;
   Teuchos::RCP<pqn::Linearisation> system_;
   std::unique_ptr<KrylovSolver> krylov_;
+  std::unique_ptr<GaussSeidel> gauss_seidel_;  ///< only where it is the fallback
 };
 
 }  // namespace ccp

@@ -8,39 +8,11 @@
 #include "solvers/admm/shifted_delassus.hpp"
 #include "solvers/core/registry.hpp"
 #include "tests/kokkos_support.hpp"
-#include "tests/referee_stop.hpp"
+#include "tests/solve_once.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;
 using namespace ccp::test;
-
-namespace {
-
-struct Solved {
-  Info info;
-  Measures measures;
-  std::vector<double> gamma;
-};
-
-Solved solve(const ContactProblem& host, const std::string& spec, Observer& observer,
-             const std::vector<double>& start) {
-  const Problem problem(host);
-  const auto solver = make_solver(SolverSpec::parse(spec));
-  solver->setup(problem);
-  const auto gamma = to_vector(start);
-  Solved result;
-  result.info = solver->solve(*gamma, observer);
-  Referee referee(problem);
-  result.measures = referee.measure(*gamma);
-  result.gamma = to_host(*gamma);
-  return result;
-}
-
-std::vector<double> zero(const ContactProblem& host) {
-  return std::vector<double>(3 * host.contacts(), 0.0);
-}
-
-}  // namespace
 
 TEST_CASE("N (N + D)^-1 D by one factorisation, in both forms") {
   for (const ContactProblem& bodies :
@@ -86,17 +58,14 @@ TEST_CASE("N (N + D)^-1 D by one factorisation, in both forms") {
 //   -------------------
 TEST_CASE("admm: sliding block") {
   const ContactProblem scene = make_scene("sliding-block");
-  NullObserver nobody;
-  const Solved solved = solve(scene, "admm", nobody, zero(scene));
+  const Solved solved = solve_once(scene, "admm");
   CHECK(solved.info.status == Status::converged);
   CHECK(relative_difference(solved.gamma, {0.96, -0.48, 0}) < 1e-11);
 }
 
 TEST_CASE("admm on the frozen pile: few factorisations, impulses in the cones, a warm start") {
   const ContactProblem pile = read_problem(resolve_problem("test-problem-1"));
-  const Problem problem(pile);
-  RefereeStop stop(problem, Measure::error, 1e-4), again(problem, Measure::error, 1e-4);
-  const Solved cold = solve(pile, "admm", stop, zero(pile));
+  const Solved cold = solve_until(pile, "admm", Measure::error, 1e-4);
   INFO(cold.info.counters.outer << " iterations, " << cold.info.counters.factorizations
                                 << " factorisations");
   CHECK(cold.info.status == Status::stopped_by_observer);
@@ -107,7 +76,7 @@ TEST_CASE("admm on the frozen pile: few factorisations, impulses in the cones, a
   REQUIRE(pile.reference);
   std::vector<double> guess = pile.reference->gamma;
   for (double& g : guess) g *= 0.999;
-  const Solved warm = solve(pile, "admm", again, guess);
+  const Solved warm = solve_until(pile, "admm", Measure::error, 1e-4, guess);
   INFO(warm.info.counters.outer << " iterations from 0.999 of the reference");
   CHECK(warm.info.status == Status::stopped_by_observer);
   CHECK(warm.info.counters.outer < cold.info.counters.outer / 2);

@@ -8,10 +8,10 @@
 #include "problems/generators/scenes.hpp"
 #include "problems/problem_file.hpp"
 #include "solvers/core/registry.hpp"
+#include "solvers/core/smooth_cone.hpp"
 #include "solvers/pqn/linearisation.hpp"
-#include "solvers/pqn/smooth_cone.hpp"
 #include "tests/kokkos_support.hpp"
-#include "tests/referee_stop.hpp"
+#include "tests/solve_once.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;
@@ -29,30 +29,6 @@ std::vector<Vec3> points() {
   return list;
 }
 
-struct Solved {
-  Info info;
-  Measures measures;
-  std::vector<double> gamma;
-};
-
-Solved solve(const ContactProblem& host, const std::string& spec, Observer& observer) {
-  const Problem problem(host);
-  const auto solver = make_solver(SolverSpec::parse(spec));
-  solver->setup(problem);
-  Vector gamma(problem.map(), 1);
-  Solved result;
-  result.info = solver->solve(gamma, observer);
-  Referee referee(problem);
-  result.measures = referee.measure(gamma);
-  result.gamma = to_host(gamma);
-  return result;
-}
-
-Solved solve(const ContactProblem& host, const std::string& spec) {
-  NullObserver nobody;
-  return solve(host, spec, nobody);
-}
-
 /// C at the impulses p, world axes.
 std::vector<double> residual(pqn::Linearisation& system, const std::vector<double>& p) {
   const VectorView c("c", p.size());
@@ -67,7 +43,7 @@ TEST_CASE("the smoothed polar projection becomes z - P(z)") {
     for (const Vec3& z : points()) {
       const Vec3 sharp = z - project_friction_cone(z, tilted, mu);
       for (const double omega : {1e-3, 1e-6, 1e-12}) {
-        const Vec3 smooth = pqn::smooth_polar_projection(z, tilted, mu, omega).value;
+        const Vec3 smooth = smooth_polar_projection(z, tilted, mu, omega).value;
         INFO(mu << " " << omega << " at " << z.x << " " << z.y << " " << z.z);
         CHECK(norm(smooth - sharp) <= 2 * (1 + mu * mu) * omega);
       }
@@ -80,20 +56,20 @@ TEST_CASE("the gradient of the smoothed projection, by differences, is positive 
     for (const Vec3& z : points()) {
       const double omega = 0.1, h = 1e-5;
       const auto at = [&](const Vec3& x) {
-        return pqn::smooth_polar_projection(x, tilted, mu, omega).value;
+        return smooth_polar_projection(x, tilted, mu, omega).value;
       };
-      const auto polar = pqn::smooth_polar_projection(z, tilted, mu, omega);
+      const auto polar = smooth_polar_projection(z, tilted, mu, omega);
       const std::vector<Vec3> units = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
       for (const Vec3& unit : units) {
         const Vec3 difference = (0.5 / h) * (at(z + h * unit) - at(z - h * unit));
         INFO(mu << " at " << z.x << " " << z.y << " " << z.z);
         // On the axis there is no second derivative, so that differences are right to O(h).
         const double tolerance = split(z, tilted).size < 1e-12 ? 10 * h : 1e-8;
-        CHECK(norm(difference - pqn::symmetric_times(polar.gradient, unit)) < tolerance);
+        CHECK(norm(difference - symmetric_times(polar.gradient, unit)) < tolerance);
       }
       for (const Vec3& v : points()) {
         if (norm(v) == 0) continue;
-        CHECK(dot(v, pqn::symmetric_times(polar.gradient, v)) > 0);
+        CHECK(dot(v, symmetric_times(polar.gradient, v)) > 0);
       }
     }
   }
@@ -173,7 +149,7 @@ TEST_CASE(
 //                           u = (0, 0.95, 0). Convex (problems/README.md): lifted.
 TEST_CASE("pqn: a sliding block under both laws") {
   const ContactProblem scene = make_scene("sliding-block");
-  const Solved coulomb = solve(scene, "pqn"), convex = solve(scene, "pqn[law=convex]");
+  const Solved coulomb = solve_once(scene, "pqn"), convex = solve_once(scene, "pqn[law=convex]");
   CHECK(coulomb.info.status == Status::converged);
   CHECK(relative_difference(coulomb.gamma, {0.2, -0.1, 0}) < 1e-8);
   CHECK(convex.info.status == Status::converged);
@@ -183,7 +159,7 @@ TEST_CASE("pqn: a sliding block under both laws") {
 //   the block on a slope, mu = 0.5 below the 0.75 it takes: r = (-0.08, 0.06, 0), N = 1/2.
 //   Coulomb: gamma = (0.16, -0.08, 0), u = (0, 0.02, 0)
 TEST_CASE("pqn: beyond the friction angle a block slides along the slope") {
-  const Solved coulomb = solve(make_scene("slope-beyond-friction-angle"), "pqn");
+  const Solved coulomb = solve_once(make_scene("slope-beyond-friction-angle"), "pqn");
   CHECK(relative_difference(coulomb.gamma, {0.16, -0.08, 0}) < 1e-8);
 }
 
@@ -194,23 +170,21 @@ TEST_CASE("pqn: units and scales leave the iterates alone") {
   for (double& m : other.inverse_mass) m *= 1e-3;
   for (double& r : other.r) r *= 50;
   IterationLimit ten(10), also_ten(10);
-  const std::vector<double> first = solve(pile, "pqn", ten).gamma;
-  std::vector<double> second = solve(other, "pqn", also_ten).gamma;
+  const std::vector<double> first = solve_once(pile, "pqn", ten).gamma;
+  std::vector<double> second = solve_once(other, "pqn", also_ten).gamma;
   for (double& g : second) g /= 1e3 * 50;
   CHECK(relative_difference(second, first) < 1e-6);
 }
 
 TEST_CASE("pqn on the frozen pile: regularised it converges, without it diverges") {
   const ContactProblem pile = read_problem(resolve_problem("test-problem-1"));
-  const Problem problem(pile);
-  RefereeStop stop(problem, Measure::coulomb_residual, 1e-2);
-  const Solved solved = solve(pile, "pqn", stop);
+  const Solved solved = solve_until(pile, "pqn", Measure::coulomb_residual, 1e-2);
   INFO(solved.info.counters.outer << " iterations, " << solved.info.counters.krylov << " Krylov");
   CHECK(solved.info.status == Status::stopped_by_observer);
   CHECK(solved.info.counters.outer <= 100);
   CHECK(solved.info.counters.krylov <= 10 * solved.info.counters.outer);
 
-  const Solved wild = solve(pile, "pqn[delta=0,max_iterations=120]");
+  const Solved wild = solve_once(pile, "pqn[delta=0,max_iterations=120]");
   INFO(wild.info.message << ", merit " << wild.info.own_residual);
   CHECK(to_string(wild.info.status) == "diverged");
   CHECK(wild.info.counters.outer <= 120);
@@ -225,7 +199,7 @@ TEST_CASE("pqn solves random problems and piles under both laws, in both forms")
   make_feasible(spheres, 6);
   for (const ContactProblem& p : {rotating, spheres, random_pile(60, 150, 3)}) {
     for (const ContactProblem& form : {p, assembled_form(p)}) {
-      const Solved coulomb = solve(form, "pqn"), convex = solve(form, "pqn[law=convex]");
+      const Solved coulomb = solve_once(form, "pqn"), convex = solve_once(form, "pqn[law=convex]");
       INFO(form.name << ": " << coulomb.info.counters.outer << " and " << convex.info.counters.outer
                      << " iterations");
       CHECK(to_string(coulomb.info.status) == "converged");
@@ -234,4 +208,23 @@ TEST_CASE("pqn solves random problems and piles under both laws, in both forms")
       CHECK(convex.measures[Measure::residual] < 1e-6);
     }
   }
+}
+
+TEST_CASE("pqn: where it fails Gauss-Seidel goes on, and says so") {
+  const ContactProblem pile = random_pile(60, 150, 3);
+  const std::string failing = "pqn[delta=0,max_iterations=3";
+  const Solved alone = solve_once(pile, failing + "]");
+  CHECK(alone.info.counters.outer == 3);
+  CHECK(alone.info.message.find("Gauss-Seidel") == std::string::npos);
+  const Solved saved = solve_once(pile, failing + ",fallback=gauss_seidel,tolerance=1e-14]");
+  INFO(saved.info.message);
+  CHECK(saved.info.status == Status::converged);
+  CHECK(saved.info.counters.outer > 3);
+  CHECK(saved.info.message.find("after 3 steps") != std::string::npos);
+  CHECK(saved.info.message.find(std::to_string(saved.info.counters.outer - 3) +
+                                " Gauss-Seidel sweeps") != std::string::npos);
+  CHECK(saved.measures[Measure::coulomb_residual] < 1e-4);
+  // Without a chance its verdict is the method's.
+  const Solved lost = solve_once(pile, failing + ",fallback=gauss_seidel,fallback_sweeps=1]");
+  CHECK(lost.info.status == alone.info.status);
 }

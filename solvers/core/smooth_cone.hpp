@@ -2,10 +2,10 @@
 
 #include "solvers/core/cone.hpp"
 
-namespace ccp::pqn {
+namespace ccp {
 
-/// sqrt and its ratio without overflow or cancellation: omega g(lambda / omega) of seed 004 eq. 25,
-/// the smooth max(0, lambda), from root = sqrt(lambda^2 + 4 omega^2).
+/// omega g(lambda / omega) of seed 004 eq. 25, the smooth max(0, lambda), without cancellation.
+/// @param root  sqrt(lambda^2 + 4 omega^2)
 KOKKOS_INLINE_FUNCTION double smooth_positive_part(double lambda, double root, double omega) {
   if (lambda >= 0) return 0.5 * (root + lambda);
   const double below = root - lambda;
@@ -25,7 +25,7 @@ struct SmoothPolar {
 
 /// m_omega(z) of seed 004, eqs. 19-24, with the gradient of eqs. 27 and 34-38. omega -> 0 gives
 /// z - P(z), P the projection onto K_mu; for mu = 0 the tangential part of z is kept as it is.
-/// @param omega  > 0, in the unit of z
+/// @param omega  >= 0, in the unit of z; 0 gives an element of the generalised Jacobian of z - P(z)
 KOKKOS_INLINE_FUNCTION SmoothPolar smooth_polar_projection(const Vec3& z, const Vec3& normal,
                                                            double mu, double omega) {
   const Split s = split(z, normal);
@@ -38,7 +38,7 @@ KOKKOS_INLINE_FUNCTION SmoothPolar smooth_polar_projection(const Vec3& z, const 
   // Without friction the tangential part is not smoothed: its derivative is 1, at zero as well.
   const double dg1 = smooth_step(lambda1, root1), dg2 = mu > 0 ? smooth_step(lambda2, root2) : 1;
   const double roots = root2 + mu * root1;
-  const double a = mu > 0 ? 0.5 * (1 + (lambda2 + mu * lambda1) / roots) : 1;
+  const double a = mu > 0 ? (roots > 0 ? 0.5 * (1 + (lambda2 + mu * lambda1) / roots) : 0.5) : 1;
   const double b = (mu * mu * dg1 + dg2) / norm2;
   const double c = mu * (dg1 - dg2) / norm2;
   const double d = (dg1 + mu * mu * dg2) / norm2;
@@ -66,23 +66,4 @@ KOKKOS_INLINE_FUNCTION Vec3 symmetric_times(const Entries& a, const Vec3& v) {
           a[2] * v.x + a[4] * v.y + a[5] * v.z};
 }
 
-/// Inverse of a 3x3 matrix, row-major. A singular one gives the inverse of `spare` times the
-/// identity.
-KOKKOS_INLINE_FUNCTION void invert(const double a[9], double spare, double inverse[9]) {
-  const double c0 = a[4] * a[8] - a[5] * a[7], c1 = a[5] * a[6] - a[3] * a[8],
-               c2 = a[3] * a[7] - a[4] * a[6];
-  const double det = a[0] * c0 + a[1] * c1 + a[2] * c2;
-  double size = 0;
-  for (int k = 0; k < 9; ++k) size = size > fabs(a[k]) ? size : fabs(a[k]);
-  if (!(fabs(det) > 1e-14 * size * size * size)) {
-    for (int k = 0; k < 9; ++k) inverse[k] = k % 4 == 0 ? 1 / spare : 0;
-    return;
-  }
-  const double f = 1 / det;
-  inverse[0] = f * c0, inverse[3] = f * c1, inverse[6] = f * c2;
-  inverse[1] = f * (a[2] * a[7] - a[1] * a[8]), inverse[4] = f * (a[0] * a[8] - a[2] * a[6]);
-  inverse[7] = f * (a[1] * a[6] - a[0] * a[7]), inverse[2] = f * (a[1] * a[5] - a[2] * a[4]);
-  inverse[5] = f * (a[2] * a[3] - a[0] * a[5]), inverse[8] = f * (a[0] * a[4] - a[1] * a[3]);
-}
-
-}  // namespace ccp::pqn
+}  // namespace ccp
