@@ -16,6 +16,7 @@ try:
     import matplotlib
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -126,15 +127,10 @@ class Sheet:
     def __init__(self, runs, every, labels, rows, columns, title, gap=GAP, head=TOP):
         """@param gap   inches between panels; those with a y axis of their own need some
         @param head  inches for the titles of the upper panels"""
-        matplotlib.rcdefaults()  # the same figure for every user
-        matplotlib.rcParams.update({"font.size": FONT, "xtick.labelsize": FONT - 1,
-                                    "ytick.labelsize": FONT - 1, "legend.fontsize": FONT - 0.5,
-                                    "pdf.fonttype": 42, "axes.linewidth": 0.6,
-                                    "xtick.minor.size": 1.5, "ytick.minor.size": 1.5})
+        self.figure = self.blank()
         self.panel = WIDTH if columns > 1 else 1.2 * WIDTH
         self.width = LEFT + columns * self.panel + (columns - 1) * gap + RIGHT
-        self.figure = Figure(figsize=(self.width, 1))
-        FigureCanvasAgg(self.figure)
+        self.figure.set_size_inches(self.width, 1)
         note = textwrap.wrap(provenance_line(runs), int(self.width * 72 / (0.56 * SMALL)))
         legend, legend_height = make_legend(self.figure, every, labels)
 
@@ -155,6 +151,18 @@ class Sheet:
         if title:
             self.figure.suptitle(title, fontsize=FONT + 1, y=1 - 0.06 / self.height, va="top")
 
+    @staticmethod
+    def blank():
+        """A figure without size, with the settings that all have."""
+        matplotlib.rcdefaults()  # the same figure for every user
+        matplotlib.rcParams.update({"font.size": FONT, "xtick.labelsize": FONT - 1,
+                                    "ytick.labelsize": FONT - 1, "legend.fontsize": FONT - 0.5,
+                                    "pdf.fonttype": 42, "axes.linewidth": 0.6,
+                                    "xtick.minor.size": 1.5, "ytick.minor.size": 1.5})
+        figure = Figure()
+        FigureCanvasAgg(figure)
+        return figure
+
     def grid(self, **shared):
         return self.figure.subplots(self.rows, self.columns, squeeze=False, gridspec_kw=self.place,
                                     **shared)
@@ -165,11 +173,60 @@ class Sheet:
                          va="top")
 
 
+class HeatSheet:
+    """A figure of heat maps: rows of panels, each with a colour bar; no legend."""
+
+    PANEL, HIGH, GAP, ROWS_APART, SIDE = 1.75, 1.5, 0.95, 0.75, 0.75  # inches
+
+    def __init__(self, runs, rows, columns, title):
+        self.figure = Sheet.blank()
+        width = self.SIDE + columns * self.PANEL + (columns - 1) * self.GAP + 0.7
+        note = textwrap.wrap(provenance_line(runs), int(width * 72 / (0.56 * SMALL)))
+        bottom = 0.55 + 0.11 * len(note)
+        top = bottom + rows * self.HIGH + (rows - 1) * self.ROWS_APART
+        height = top + 0.5
+        self.figure.set_size_inches(width, height)
+        self.figure.suptitle(title, fontsize=FONT + 1, y=1 - 0.06 / height, va="top")
+        self.figure.text(0.5, 0.04 / height, "\n".join(note), ha="center", fontsize=SMALL - 1,
+                         color="0.35")
+        self.grid = self.figure.subplots(rows, columns, squeeze=False, gridspec_kw={
+            "left": self.SIDE / width, "right": 1 - 0.7 / width, "bottom": bottom / height,
+            "top": top / height, "wspace": self.GAP / self.PANEL,
+            "hspace": self.ROWS_APART / self.HIGH})
+
+    def draw(self, axes, values, columns, rows, log=True):
+        """A map of values[row][column]; NaN: no value.
+        @param columns, rows  what is written at the cells"""
+        values = np.ma.masked_invalid(np.array(values, float))
+        shown = values.compressed()
+        scale = None
+        if log and shown.size and (shown > 0).all():
+            scale = LogNorm(shown.min(), max(shown.max(), 1.01 * shown.min()))
+        mesh = axes.pcolormesh(values, cmap="viridis", norm=scale, edgecolors="white",
+                               linewidth=0.5)
+        bar = self.figure.colorbar(mesh, ax=axes, fraction=0.08, pad=0.03)
+        bar.ax.tick_params(labelsize=SMALL)
+        middle = mesh.norm(shown).mean() if shown.size else 0
+        for (row, column), value in np.ndenumerate(values):
+            if value is np.ma.masked:
+                continue
+            dark = mesh.norm(value) < max(middle, 0.6)
+            axes.text(column + 0.5, row + 0.5, f"{value:.2g}" if value < 100 else f"{value:.0f}",
+                      ha="center", va="center", fontsize=4.5, color="white" if dark else "black")
+        axes.set_xticks(np.arange(len(columns)) + 0.5, columns)
+        axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
+        axes.tick_params(labelsize=SMALL, length=0)
+        axes.cells = [[rows[i], columns[j], value] for (i, j), value in np.ndenumerate(values)
+                      if value is not np.ma.masked]
+
+
 def drawn(figure):
-    """[panel, curve, x, y] of every point of the curves that have a name, as they were drawn."""
-    return [[panel, line.get_gid(), x, y] for panel, axes in enumerate(figure.axes, 1)
-            for line in axes.get_lines() if line.get_gid()
-            for x, y in zip(*line.get_data(orig=True))]
+    """[panel, curve, x, y] of every point of the curves that have a name, as they were drawn; of a
+    heat map [panel, row, column, value] of every cell."""
+    return [[panel, *point] for panel, axes in enumerate(figure.axes, 1)
+            for point in [*getattr(axes, "cells", []),
+                          *([line.get_gid(), x, y] for line in axes.get_lines() if line.get_gid()
+                            for x, y in zip(*line.get_data(orig=True)))]]
 
 
 def save(figure, paths):

@@ -1,7 +1,7 @@
 // The kernels of the velocity-space interior-point method.
 #include "harness/micro/micro.hpp"
+#include "solvers/velocity_space/velocity_system.hpp"
 #include "solvers/vipm/contact_state.hpp"
-#include "solvers/vipm/velocity_system.hpp"
 
 namespace {
 

@@ -41,6 +41,10 @@ class Observer {
   virtual bool out_of_time() { return false; }
 };
 
+/// Thrown by operators out of a linear solve when out_of_time() says so; deliberately no
+/// std::exception, which Belos and KrylovSolver take for numerical trouble.
+struct OutOfTime {};
+
 /// An observer that never looks and never stops: the bare run.
 class NullObserver : public Observer {
  public:

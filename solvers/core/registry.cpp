@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "problems/error.hpp"
+#include "solvers/admm/admm.hpp"
 #include "solvers/apgd/apgd.hpp"
 #include "solvers/bb/bb.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "solvers/pgj/pgj.hpp"
 #include "solvers/pgs/pgs.hpp"
+#include "solvers/pqn/pqn.hpp"
+#include "solvers/ssn/ssn.hpp"
 #include "solvers/vipm/vipm.hpp"
 
 namespace ccp {
@@ -50,6 +53,24 @@ std::vector<SolverEntry>& entries() {
        false,
        "interior-point method with inexact Krylov directions (Kleinert, Simeon and Obermayr)",
        make<IpmSolver>},
+      {"admm",
+       {"convex"},
+       {"bodies", "assembled"},
+       true,
+       "alternating direction method of multipliers with one sparse factorisation",
+       make<AdmmSolver>},
+      {"pqn",
+       {"coulomb", "convex"},
+       {"bodies", "assembled"},
+       true,
+       "projected quasi-Newton method with inexact GMRES steps (Koziara)",
+       make<PqnSolver>},
+      {"ssn",
+       {"convex"},
+       {"bodies"},
+       true,
+       "augmented Lagrangian with semismooth Newton steps in body-velocity space",
+       make<SsnSolver>},
       {"vipm",
        {"convex"},
        {"bodies", "compliant"},

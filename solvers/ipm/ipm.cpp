@@ -10,10 +10,6 @@
 namespace ccp {
 namespace {
 
-/// Thrown out of the Krylov method when the observer's limits are passed; deliberately no
-/// std::exception, which Belos and KrylovSolver take for numerical trouble.
-struct OutOfTime {};
-
 /// The cones of all contacts: C = {n >= |t|} about the normal, or the half-line where mu = 0.
 struct Cones {
   DeviceArray<const double* [3]> normal;

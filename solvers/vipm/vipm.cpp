@@ -7,8 +7,8 @@
 #include "problems/error.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/linear/vector_kernels.hpp"
+#include "solvers/velocity_space/velocity_solver.hpp"
 #include "solvers/vipm/contact_state.hpp"
-#include "solvers/vipm/linear_solver.hpp"
 
 namespace ccp {
 namespace {
@@ -83,8 +83,8 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
     return info;
   }
   vipm::ContactState state(*problem_, system_->contact_order());
-  vipm::LinearSolver linear({options_.linear_solver, options_.cg_max_iterations}, *system_,
-                            observer, info);
+  VelocitySolver linear({options_.linear_solver, options_.cg_max_iterations}, *system_, observer,
+                        info);
   const std::size_t size = 3 * static_cast<std::size_t>(n), unknowns = system_->size();
   const auto dz_vector = Teuchos::rcp(new Vector(system_->map(), 1)),
              b_vector = Teuchos::rcp(new Vector(system_->map(), 1));
@@ -151,7 +151,7 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
     info.message = message;
     return info;
   };
-  using Outcome = vipm::LinearSolver::Outcome;
+  using Outcome = VelocitySolver::Outcome;
   const auto give_up = [&](Outcome outcome) {
     if (outcome == Outcome::out_of_time) {
       observer.observe({info.counters, info.own_residual}, write_gamma);

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "solvers/core/solver.hpp"
-#include "solvers/vipm/velocity_system.hpp"
+#include "solvers/velocity_space/velocity_system.hpp"
 
 namespace ccp {
 

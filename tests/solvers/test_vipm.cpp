@@ -3,16 +3,16 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "harness/referee.hpp"
 #include "problems/catalogue.hpp"
 #include "problems/generators/scenes.hpp"
 #include "problems/problem_file.hpp"
 #include "solvers/core/registry.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/linear/cholesky.hpp"
-#include "solvers/vipm/block_matrix.hpp"
-#include "solvers/vipm/velocity_system.hpp"
+#include "solvers/velocity_space/block_matrix.hpp"
+#include "solvers/velocity_space/velocity_system.hpp"
 #include "tests/kokkos_support.hpp"
+#include "tests/solve_once.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;
@@ -82,45 +82,6 @@ std::vector<double> by_definition(const VelocitySystem& system, const DeviceArra
 
 ContactProblem test_problem_1() {
   return read_problem(resolve_problem("test-problem-1"));
-}
-
-struct Solved {
-  Info info;
-  Measures measures;
-  std::vector<double> gamma;
-};
-
-/// Ends a solve when the referee says so; counts what it took. Nothing here depends on time.
-class RefereeStop : public Observer {
- public:
-  RefereeStop(const Problem& problem, Measure measure, double value)
-      : referee_(problem), gamma_(problem.map(), 1), measure_(measure), value_(value) {}
-  bool observe(const Progress&, const std::function<void(Vector&)>& write_gamma) override {
-    write_gamma(gamma_);
-    return referee_.measure(gamma_)[measure_] <= value_;
-  }
-
- private:
-  Referee referee_;
-  Vector gamma_;
-  Measure measure_;
-  double value_;
-};
-
-Solved solve(const ContactProblem& host, const std::string& spec, Measure measure, double value,
-             const std::vector<double>& start = {}) {
-  const Problem problem(host);
-  const auto solver = make_solver(SolverSpec::parse(spec));
-  solver->setup(problem);
-  const auto gamma =
-      to_vector(start.empty() ? std::vector<double>(3 * host.contacts(), 0.0) : start);
-  RefereeStop stop(problem, measure, value);
-  Solved result;
-  result.info = solver->solve(*gamma, stop);
-  Referee referee(problem);
-  result.measures = referee.measure(*gamma);
-  result.gamma = to_host(*gamma);
-  return result;
 }
 
 }  // namespace
@@ -284,7 +245,7 @@ TEST_CASE("vipm with every linear solver, preconditioner and ordering") {
                                 "linear_solver=cholesky", "ordering=graph",
                                 "ordering=natural,linear_solver=cg", "refinements=0"}) {
       const Solved solved =
-          solve(host, std::string("vipm[") + options + "]", Measure::residual, 1e-8);
+          solve_until(host, std::string("vipm[") + options + "]", Measure::residual, 1e-8);
       INFO(host.name << " " << options << ": " << to_string(solved.info.status) << " "
                      << solved.info.message << " after " << solved.info.counters.outer);
       CHECK(solved.measures[Measure::residual] <= 1e-8);
@@ -295,29 +256,29 @@ TEST_CASE("vipm with every linear solver, preconditioner and ordering") {
 
 TEST_CASE("vipm on Test Problem 1: outer iterations and accuracy") {
   const ContactProblem host = test_problem_1();
-  const Solved direct = solve(host, "vipm[linear_solver=cholesky]", Measure::residual, 1e-9);
+  const Solved direct = solve_until(host, "vipm[linear_solver=cholesky]", Measure::residual, 1e-9);
   CHECK(direct.measures[Measure::residual] <= 1e-9);
   CHECK(direct.measures[Measure::error] <= 1e-9);
   CHECK(direct.info.counters.outer <= 25);
   CHECK(direct.info.counters.factorizations == direct.info.counters.outer);
 
-  const Solved iterative = solve(host, "vipm[linear_solver=cg]", Measure::error, 5e-4);
+  const Solved iterative = solve_until(host, "vipm[linear_solver=cg]", Measure::error, 5e-4);
   CHECK(iterative.measures[Measure::error] <= 5e-4);
   CHECK(iterative.info.counters.outer <= 10);
   CHECK(iterative.info.counters.krylov <= 200);
   CHECK(iterative.info.counters.factorizations == 0);
 
   const Solved jacobi =
-      solve(host, "vipm[linear_solver=cg,preconditioner=block_jacobi]", Measure::error, 5e-4);
+      solve_until(host, "vipm[linear_solver=cg,preconditioner=block_jacobi]", Measure::error, 5e-4);
   CHECK(jacobi.info.counters.krylov > 2 * iterative.info.counters.krylov);
 }
 
 TEST_CASE("vipm starts warm") {
   const ContactProblem host = test_problem_1();
   const char* const spec = "vipm[linear_solver=cholesky]";
-  const Solved cold = solve(host, spec, Measure::residual, 1e-6);
-  const Solved rough = solve(host, spec, Measure::residual, 1e-4);
-  const Solved warm = solve(host, spec, Measure::residual, 1e-6, rough.gamma);
+  const Solved cold = solve_until(host, spec, Measure::residual, 1e-6);
+  const Solved rough = solve_until(host, spec, Measure::residual, 1e-4);
+  const Solved warm = solve_until(host, spec, Measure::residual, 1e-6, rough.gamma);
   CHECK(warm.measures[Measure::residual] <= 1e-6);
   CHECK(2 * warm.info.counters.outer < cold.info.counters.outer);
 }
@@ -325,13 +286,13 @@ TEST_CASE("vipm starts warm") {
 TEST_CASE("vipm gives up with a reason and keeps the best it had") {
   const ContactProblem host = test_problem_1();
   const Solved capped =
-      solve(host, "vipm[linear_solver=cg,cg_max_iterations=40]", Measure::residual, 1e-8);
+      solve_until(host, "vipm[linear_solver=cg,cg_max_iterations=40]", Measure::residual, 1e-8);
   CHECK(capped.info.status == Status::stagnated);
   CHECK(capped.info.message.find("cg_max_iterations") != std::string::npos);
   CHECK(capped.measures[Measure::error] <= 0.1);
 
   const Solved assembled =
-      solve(assembled_form(make_scene("stack")), "vipm", Measure::residual, 1e-8);
+      solve_until(assembled_form(make_scene("stack")), "vipm", Measure::residual, 1e-8);
   CHECK(assembled.info.status == Status::unsupported);
   CHECK(assembled.info.message.find("assembled") != std::string::npos);
 
@@ -354,7 +315,7 @@ TEST_CASE("vipm refuses options that contradict each other") {
 TEST_CASE("vipm with a mass ratio of 1000") {
   ContactProblem host = test_problem_1();
   for (std::size_t i = 0; i < host.bodies(); i += 50) host.inverse_mass[i] /= 1000;
-  const Solved solved = solve(host, "vipm", Measure::residual, 1e-8);
+  const Solved solved = solve_until(host, "vipm", Measure::residual, 1e-8);
   CHECK(solved.measures[Measure::residual] <= 1e-8);
   CHECK(solved.info.counters.outer <= 40);
 }

@@ -1,4 +1,4 @@
-#include "solvers/vipm/body_order.hpp"
+#include "solvers/velocity_space/body_order.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -6,13 +6,13 @@
 #include "solvers/core/solver.hpp"
 #include "solvers/linear/cholesky.hpp"
 #include "solvers/linear/conjugate_gradients.hpp"
-#include "solvers/vipm/velocity_system.hpp"
+#include "solvers/velocity_space/velocity_system.hpp"
 
-namespace ccp::vipm {
+namespace ccp {
 
 /// Solves with S: conjugate gradients as long as they cost less than a sparse factorisation, then
 /// the factorisation.
-class LinearSolver {
+class VelocitySolver {
  public:
   struct Options {
     std::string method = "auto";  ///< auto, cg, cholesky
@@ -20,7 +20,7 @@ class LinearSolver {
   };
   enum class Outcome { solved, failed, out_of_time };
 
-  LinearSolver(const Options& options, VelocitySystem& system, Observer& observer, Info& info);
+  VelocitySolver(const Options& options, VelocitySystem& system, Observer& observer, Info& info);
 
   /// To be called after every VelocitySystem::assemble.
   void matrix_changed();
@@ -52,4 +52,4 @@ class LinearSolver {
   std::vector<double> values_, host_;
 };
 
-}  // namespace ccp::vipm
+}  // namespace ccp

@@ -1,20 +1,20 @@
-#include "solvers/vipm/linear_solver.hpp"
+#include "solvers/velocity_space/velocity_solver.hpp"
 
 #include <cmath>
 
 #include "solvers/core/stopwatch.hpp"
 
-namespace ccp::vipm {
+namespace ccp {
 
-LinearSolver::LinearSolver(const Options& options, VelocitySystem& system, Observer& observer,
-                           Info& info)
+VelocitySolver::VelocitySolver(const Options& options, VelocitySystem& system, Observer& observer,
+                               Info& info)
     : options_(options),
       system_(system),
       observer_(observer),
       info_(info),
       direct_(options.method == "cholesky") {}
 
-void LinearSolver::matrix_changed() {
+void VelocitySolver::matrix_changed() {
   // Iterations cost about 1.4 times as much from one step to the next.
   if (options_.method == "auto" && 1.4 * cg_seconds_ > expected_factorisation()) direct_ = true;
   // One level of fill costs more to make and to apply, which pays from about here.
@@ -24,7 +24,7 @@ void LinearSolver::matrix_changed() {
   cg_seconds_ = 0;
 }
 
-double LinearSolver::expected_factorisation() const {
+double VelocitySolver::expected_factorisation() const {
   if (factorisation_seconds_ > 0) return factorisation_seconds_;
   // What contact graphs showed: 2.7 (unknowns)^2 operations with nested dissection, at a rate that
   // grows with the size of the dense blocks (4, 8 and 24 GFlop/s at 6e3, 3e4 and 3e5 unknowns), and
@@ -33,8 +33,8 @@ double LinearSolver::expected_factorisation() const {
   return 2.7 * unknowns * unknowns / (8.4e9 * std::pow(unknowns / 3e4, 0.45)) + 1e-6 * unknowns;
 }
 
-LinearSolver::Outcome LinearSolver::solve(const Teuchos::RCP<const Vector>& b,
-                                          const Teuchos::RCP<Vector>& x, double speed) {
+VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& b,
+                                              const Teuchos::RCP<Vector>& x, double speed) {
   if (direct_) return solve_direct(*b, *x);
   if (!preconditioned_) {
     const Stopwatch watch(info_.timers["preconditioner"]);
@@ -77,7 +77,7 @@ LinearSolver::Outcome LinearSolver::solve(const Teuchos::RCP<const Vector>& b,
   return Outcome::failed;
 }
 
-LinearSolver::Outcome LinearSolver::solve_direct(const Vector& b, Vector& x) {
+VelocitySolver::Outcome VelocitySolver::solve_direct(const Vector& b, Vector& x) {
   if (!cholesky_) {
     const Stopwatch watch(info_.timers["symbolic"]);
     std::vector<std::int64_t> offsets;
@@ -111,4 +111,4 @@ LinearSolver::Outcome LinearSolver::solve_direct(const Vector& b, Vector& x) {
   return Outcome::solved;
 }
 
-}  // namespace ccp::vipm
+}  // namespace ccp

@@ -1,4 +1,4 @@
-#include "solvers/vipm/velocity_system.hpp"
+#include "solvers/velocity_space/velocity_system.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 #include "problems/error.hpp"
 #include "solvers/core/transfer.hpp"
-#include "solvers/vipm/block_matrix.hpp"
-#include "solvers/vipm/body_order.hpp"
+#include "solvers/velocity_space/block_matrix.hpp"
+#include "solvers/velocity_space/body_order.hpp"
 
 namespace ccp {
 namespace {

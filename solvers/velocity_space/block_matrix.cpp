@@ -1,4 +1,4 @@
-#include "solvers/vipm/block_matrix.hpp"
+#include "solvers/velocity_space/block_matrix.hpp"
 
 namespace ccp {
 namespace {

@@ -1,0 +1,181 @@
+#include "solvers/admm/admm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "solvers/linear/vector_kernels.hpp"
+
+namespace ccp {
+namespace {
+
+KOKKOS_INLINE_FUNCTION void raise(double& maximum, double value) {
+  if (!(value <= maximum)) maximum = value;  // a NaN is kept, too
+}
+
+}  // namespace
+
+OptionList AdmmSolver::options() {
+  return OptionList("admm")
+      .number("rho", options_.rho, OptionList::Range::positive(),
+              "first penalty relative to trace(N_cc)/3")
+      .number("relaxation", options_.relaxation, {0, 1.99, true}, "over-relaxation of x (1: none)")
+      .integer("adapt_after", options_.adapt_after, {1},
+               "iterations before the first look at the balance of residuals; then 2, 4, ... times")
+      .number("adapt_threshold", options_.adapt_threshold, {1}, "imbalance that is left alone")
+      .integer("max_refactorizations", options_.max_refactorizations, {0}, "changes of rho")
+      .number("tolerance", options_.tolerance, {0}, "stop: own residual (0: never)")
+      .integer("max_iterations", options_.max_iterations, {1}, "limit of iterations");
+}
+
+void AdmmSolver::setup(const Problem& problem) {
+  problem_ = &problem;
+  matrix_.reset();
+  const int n = problem.contacts();
+  if (n == 0) return;
+  const std::size_t size = 3 * static_cast<std::size_t>(n);
+  matrix_ = ShiftedDelassus::make(problem);
+  contacts_ = OrderedContacts(problem, matrix_->contact_order());
+  rho_ = DeviceArray<double*>("ccp::Admm::rho", n);
+  for (VectorView* array : {&z_, &w_, &push_, &d_}) {
+    *array = VectorView("ccp::Admm::vector", size);
+  }
+}
+
+/// z = the guess, w = the multipliers that its velocities would be: -P_K*(u) / rho, without a guess
+/// zero.
+void AdmmSolver::start(const ConstVectorView& gamma) const {
+  Kokkos::deep_copy(w_, 0.0);
+  Kokkos::deep_copy(z_, 0.0);
+  if (!(vector_kernels::dot(gamma, gamma) > 0)) return;
+  const VectorView p("ccp::Admm::start", gamma.extent(0)), u("ccp::Admm::start", gamma.extent(0));
+  problem_->to_world_axes(gamma, p);
+  const auto r = problem_->r();
+  problem_->delassus()->apply_fused(
+      p, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(u, c, d + load3(r, c)); });
+  const OrderedContacts contacts = contacts_;
+  contacts.gather(p, z_);
+  contacts.gather(u, w_);
+  const auto rho = rho_;
+  const auto z = z_, w = w_;
+  Kokkos::parallel_for(
+      "ccp::Admm::start", range(contacts.size()), KOKKOS_LAMBDA(const int c) {
+        const Vec3 uc = load3(w, c);
+        store3(z, c, contacts.project(c, load3(z, c)));
+        // Moreau: P_K*(u) = u + P_K(-u).
+        store3(w, c, (-1 / rho(c)) * (uc + contacts.project(c, -1.0 * uc)));
+      });
+}
+
+void AdmmSolver::set_rho(double value) const {
+  const auto rho = rho_, scale = contacts_.scale;
+  Kokkos::parallel_for(
+      "ccp::Admm::set_rho", range(rho.extent(0)),
+      KOKKOS_LAMBDA(const int c) { rho(c) = value * scale(c); });
+}
+
+void AdmmSolver::rescale(double factor) const {
+  const auto w = w_;
+  Kokkos::parallel_for(
+      "ccp::Admm::rescale", range(w.extent(0)), KOKKOS_LAMBDA(const int i) { w(i) *= factor; });
+}
+
+void AdmmSolver::prepare() const {
+  const auto rho = rho_;
+  const auto z = z_, w = w_, r = contacts_.r, push = push_;
+  Kokkos::parallel_for(
+      "ccp::Admm::prepare", range(rho.extent(0)), KOKKOS_LAMBDA(const int c) {
+        store3(push, c, load3(z, c) - load3(w, c) - (1 / rho(c)) * load3(r, c));
+      });
+}
+
+AdmmSolver::Step AdmmSolver::advance() const {
+  const OrderedContacts contacts = contacts_;
+  const auto rho = rho_, scale = contacts_.scale;
+  const auto z = z_, w = w_, push = push_, d = d_;
+  const double a = options_.relaxation;
+  Step step;
+  Kokkos::parallel_reduce(
+      "ccp::Admm::advance", range(rho.extent(0)),
+      KOKKOS_LAMBDA(const int c, double& primal, double& dual, double& impulse, double& velocity) {
+        const Vec3 product = load3(d, c), old = load3(z, c);
+        const Vec3 x = load3(push, c) - (1 / rho(c)) * product;
+        const Vec3 target = a * x + (1 - a) * old + load3(w, c);
+        const Vec3 next = contacts.project(c, target);
+        store3(z, c, next);
+        store3(w, c, target - next);
+        raise(primal, scale(c) * norm(x - next));
+        raise(dual, rho(c) * norm(next - old));
+        raise(impulse, scale(c) * norm(next));
+        raise(velocity, norm(product));
+      },
+      Kokkos::Max<double>(step.primal), Kokkos::Max<double>(step.dual),
+      Kokkos::Max<double>(step.impulse), Kokkos::Max<double>(step.velocity));
+  return step;
+}
+
+Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
+  Info info;
+  info.own_residual_name = "max(t|x - z|, rho|dz|)/q";
+  if (problem_->contacts() == 0) {
+    info.status = Status::converged;
+    return info;
+  }
+  const auto write_gamma = [&](Vector& out) {
+    const VectorView view = overwrite_view(out);
+    contacts_.scatter(z_, view);
+    problem_->to_contact_axes(view, view);
+  };
+  const auto finish = [&](Status status, const std::string& message = "") {
+    write_gamma(gamma);
+    info.status = status;
+    info.message = message;
+    return info;
+  };
+  matrix_->begin(observer, info);
+  double rho = options_.rho;
+  set_rho(rho);
+  start(read_view(gamma));
+  info.own_residual = std::numeric_limits<double>::quiet_NaN();  // none yet
+  if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
+    return finish(Status::stopped_by_observer);
+  }
+  if (!matrix_->factorize(rho_)) {
+    return finish(Status::numerical_error, "the matrix is not positive definite");
+  }
+  long next_look = options_.adapt_after;
+  int refactorizations = 0;
+  while (info.counters.outer < options_.max_iterations) {
+    prepare();
+    matrix_->product(push_, d_);
+    const Step step = advance();
+    ++info.counters.outer;
+    ++info.counters.projections;
+    info.own_residual = std::max(step.primal, step.dual) / contacts_.q;
+    if (!std::isfinite(step.primal + step.dual)) {
+      return finish(Status::numerical_error, "iterate became NaN");
+    }
+    if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
+      return finish(Status::stopped_by_observer);
+    }
+    if (info.own_residual <= options_.tolerance) return finish(Status::converged);
+    if (info.counters.outer < next_look) continue;
+    next_look *= 2;
+    if (refactorizations >= options_.max_refactorizations || step.dual == 0) continue;
+    // Both residuals relative to what they are differences of.
+    const double primal = step.primal / std::max(step.impulse, 1e-300),
+                 dual = step.dual / std::max(step.velocity, contacts_.q);
+    const double factor = std::clamp(std::sqrt(primal / dual), 1e-3, 1e3);
+    if (factor < options_.adapt_threshold && factor > 1 / options_.adapt_threshold) continue;
+    rho *= factor;
+    set_rho(rho);
+    rescale(1 / factor);
+    ++refactorizations;
+    if (!matrix_->factorize(rho_)) {
+      return finish(Status::numerical_error, "the matrix is not positive definite");
+    }
+  }
+  return finish(Status::max_iterations);
+}
+
+}  // namespace ccp

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+
+#include "solvers/admm/shifted_delassus.hpp"
+#include "solvers/velocity_space/ordered_contacts.hpp"
+
+namespace ccp {
+
+struct AdmmOptions {
+  double rho = 0.1;              ///< first penalty, in trace(N_cc)/3, > 0
+  double relaxation = 1.6;       ///< of x, in (0, 2)
+  int adapt_after = 20;          ///< iterations before rho is first looked at, then 2, 4, ... times
+  double adapt_threshold = 1.2;  ///< imbalance that is left alone, >= 1
+  int max_refactorizations = 20;  ///< changes of rho, >= 0
+  double tolerance = 1e-12;       ///< on the own residual; 0 = never ends by itself
+  int max_iterations = 100000;
+};
+
+/// Alternating direction method of multipliers for  min 1/2 x.N x + r.x + [z in K_mu],  x = z,
+/// with the scaled multipliers w of x = z and the penalties rho_c [1/kg]:
+///
+///     x <- (N + D)^-1 (D (z - w) - r),    D = diag(rho_c)
+///     z <- P( a x + (1 - a) z + w ),      a = relaxation
+///     w <- w + a x + (1 - a) z_old - z
+///
+/// Own residual: max_c max( t_c |x - z|_c, rho_c |z - z_old|_c ) / q, t_c = trace(N_cc)/3, q =
+/// rms(r).
+/// Cost per iteration: the two triangular solves of the factor, one pass over the contacts.
+/// Law: convex. Forms: both. Warm start: yes. Not for: bodies by the hundred thousand, whose factor
+/// does not fit the cache or the memory.
+class AdmmSolver : public Solver {
+ public:
+  OptionList options() override;
+  void setup(const Problem& problem) override;
+  Info solve(Vector& gamma, Observer& observer) override;
+
+  /// How far an iteration is from a fixed point; all in m/s.
+  struct Step {
+    double primal = 0;    ///< max_c t_c |x - z|
+    double dual = 0;      ///< max_c rho_c |z - z_old|
+    double impulse = 0;   ///< max_c t_c |z|
+    double velocity = 0;  ///< max_c |N x|
+  };
+
+  // Public only because device lambdas may not live in private members.
+  void start(const ConstVectorView& gamma) const;
+  void set_rho(double rho) const;
+  void rescale(double factor) const;
+  void prepare() const;
+  Step advance() const;
+
+ private:
+  AdmmOptions options_;
+  const Problem* problem_ = nullptr;
+  std::unique_ptr<ShiftedDelassus> matrix_;
+  OrderedContacts contacts_;  ///< in the order of the matrix, as all that follows
+  DeviceArray<double*> rho_;  ///< 1/kg
+  VectorView z_, w_;
+  VectorView push_;  ///< z - w - D^-1 r
+  VectorView d_;     ///< N x
+};
+
+}  // namespace ccp
