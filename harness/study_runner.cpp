@@ -359,16 +359,17 @@ class Runner {
 
   void start(const PlannedRun& run, Active& active) {
     remove_leftovers(active.news.path);
-    // Threads stay where they are put, unless the user said otherwise.
-    const std::vector<std::string> environment = {
-        std::string("OMP_PROC_BIND=") + (run.request.threads > 1 ? "spread" : "true"),
-        "OMP_PLACES=cores"};
     const double solves = run.request.bare_check ? 2 : 1;
     active.limit = 1.5 * solves * run.request.recorder.time_limit + options_.grace;
-    active.process = std::make_unique<ChildProcess>(
-        child_command(options_, run, active.news.path),
-        options_.jobs > 1 ? pool_.processors(active.cores) : std::vector<int>(), environment,
-        ChildProcess::Limits{active.limit, memory_limit_});
+    ChildProcess::Place place;
+    if (options_.jobs > 1) place.processors = pool_.processors(active.cores);
+    // Threads stay where they are put, unless the user said otherwise.
+    place.environment = {
+        std::string("OMP_PROC_BIND=") + (run.request.threads > 1 ? "spread" : "true"),
+        "OMP_PLACES=cores"};
+    active.process =
+        std::make_unique<ChildProcess>(child_command(options_, run, active.news.path), place,
+                                       ChildProcess::Limits{active.limit, memory_limit_});
   }
 
   void finish(Active& active) {

@@ -37,7 +37,10 @@ class Hdf5File {
     std::vector<T> data;
     std::vector<std::size_t> shape;
   };
-  /// Reads a whole dataset. @throws InputError if it is missing, not numeric or cannot be read
+  /// Extents of a dataset; none for a scalar. @throws InputError if it is missing
+  std::vector<std::size_t> shape(const std::string& dataset) const;
+  /// Reads a whole dataset. @throws InputError if it is missing, not numeric or cannot be read, or
+  /// claims more elements than the file can hold (before memory is taken for them)
   template <class T>
   Array<T> read(const std::string& dataset) const;
   std::vector<std::string> read_strings(const std::string& dataset) const;
@@ -46,6 +49,8 @@ class Hdf5File {
   void write(const std::string& dataset, const std::vector<T>& data,
              const std::vector<std::size_t>& shape);
   void write_strings(const std::string& dataset, const std::vector<std::string>& data);
+  /// Writes one text as a scalar of fixed length, as FCLIB has them.
+  void write_text(const std::string& dataset, const std::string& text);
 
   /// Names of the attributes of a group or dataset, sorted.
   std::vector<std::string> attribute_names(const std::string& object) const;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "problems/contact_detection.hpp"
+#include "problems/fclib/mass_form.hpp"
 
 namespace ccp::app {
 
@@ -29,6 +30,7 @@ void add_list(CLI::App& app, Context& context);
 void add_generate(CLI::App& app, Context& context);
 void add_certify(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_solve(CLI::App& app, Context& context);
@@ -40,6 +42,9 @@ void add_precond(CLI::App& app, Context& context);
 
 /// --heavy-fraction and --mass-ratio, for commands that make problems of spheres.
 void add_heavy_options(CLI::App& command, HeavySpheres& heavy);
+
+/// Sparse Cholesky, for importers and exporters.
+MassFactoriser mass_factoriser();
 
 /// The whole program. @return the exit code
 int run_program(int argc, char** argv);

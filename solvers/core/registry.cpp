@@ -31,7 +31,7 @@ std::vector<SolverEntry>& entries() {
        make<IpmSolver>},
       {"vipm",
        "convex",
-       {"bodies"},
+       {"bodies", "assembled"},
        true,
        "predictor-corrector interior-point method in body-velocity space",
        make<VipmSolver>},

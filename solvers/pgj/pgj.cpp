@@ -3,13 +3,16 @@
 #include <cmath>
 #include <limits>
 
+#include "solvers/core/scales.hpp"
+
 namespace ccp {
 
 OptionList PgjSolver::options() {
   return OptionList("pgj")
       .number("omega", options_.omega, {0, 100, true}, "step relative to 3/trace(N_cc)")
       .number("lambda", options_.lambda, {0, 1, true}, "relaxation of the projected point")
-      .number("tolerance", options_.tolerance, {0}, "own residual to stop at, m/s (0: never)")
+      .number("tolerance", options_.tolerance, {0},
+              "own residual to stop at, in multiples of rms(r) (0: never)")
       .integer("max_iterations", options_.max_iterations, {1}, "limit of iterations")
       .integer("check_interval", options_.check_interval, {1},
                "iterations between evaluations of the own residual");
@@ -89,6 +92,7 @@ Info PgjSolver::solve(Vector& gamma, Observer& observer) {
   if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
     return finish(Status::stopped_by_observer);
   }
+  const double tolerance = options_.tolerance * velocity_scale(*problem_);
   double first = 0;
   while (info.counters.outer < options_.max_iterations) {
     const bool measure = info.counters.outer % options_.check_interval == 0;
@@ -105,7 +109,7 @@ Info PgjSolver::solve(Vector& gamma, Observer& observer) {
     if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
       return finish(Status::stopped_by_observer);
     }
-    if (measure && options_.tolerance > 0 && info.own_residual <= options_.tolerance) {
+    if (measure && tolerance > 0 && info.own_residual <= tolerance) {
       return finish(Status::converged);
     }
   }
