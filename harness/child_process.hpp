@@ -12,8 +12,8 @@ namespace ccp {
 /// A process that is watched: its time, its memory, what it says, how it ends.
 ///
 /// It runs in a process group of its own (Ctrl-C at the terminal reaches the parent alone; but see
-/// Place), reads nothing, and what it prints goes to the parent, which keeps the end of it. On file descriptor
-/// `report_descriptor` it may report lines.
+/// Place), reads nothing, and what it prints goes to the parent, which keeps the end of it. On file
+/// descriptor `report_descriptor` it may report lines.
 class ChildProcess {
  public:
   static constexpr int report_descriptor = 3;
@@ -34,7 +34,7 @@ class ChildProcess {
 
   /// Where and how it runs.
   struct Place {
-    std::vector<int> processors;           ///< it is bound to these; empty: to those of this process
+    std::vector<int> processors;  ///< it is bound to these; empty: to those of this process
     std::vector<std::string> environment;  ///< NAME=VALUE, where the name is not set already
     std::string folder;                    ///< it starts there; "": where this process is
     /// It stays in the process group of this process, and whoever ends that ends both.

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "harness/external.hpp"
+#include "harness/start.hpp"
 #include "problems/descriptors.hpp"
 #include "problems/error.hpp"
 #include "problems/generators/scenes.hpp"
@@ -100,7 +102,34 @@ void set_all(Measures& measures, double value) {
   for (std::size_t m = 0; m < measure_count; ++m) measures[static_cast<Measure>(m)] = value;
 }
 
-/// What the recorder holds, as the result that stands if nothing more comes.
+}  // namespace
+
+Law law_of(const RunRequest& request) {
+  return request.external ? request.external->law : make_solver(request.solver)->law();
+}
+
+std::vector<OptionList::Entry> options_of(const RunRequest& request) {
+  if (!request.external) return make_solver(request.solver)->options().entries();
+  return {{"command", join_command(request.external->command), "", ""},
+          {"tolerances", tolerances_text(*request.external), "", ""}};
+}
+
+RunResult describe(const RunRequest& request, const ContactProblem& problem,
+                   const std::string& command_line) {
+  RunResult result;
+  result.provenance = collect_provenance(backend_threads(), command_line);
+  result.instance = problem.name;
+  result.instance_hash = problem.content_hash();
+  result.form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
+  result.contacts = static_cast<long>(problem.contacts());
+  result.bodies = static_cast<long>(problem.bodies());
+  result.descriptors = descriptors(problem);
+  result.solver = request.solver.text();
+  result.law = to_string(law_of(request));
+  result.options = options_of(request);
+  return result;
+}
+
 void copy_looks(const Recorder& recorder, RunResult& result) {
   const Sample& last = recorder.samples().back();
   result.samples = recorder.samples();
@@ -111,9 +140,14 @@ void copy_looks(const Recorder& recorder, RunResult& result) {
   result.time = last.time;
 }
 
-}  // namespace
+void judge_by_law(RunRequest& request) {
+  const Law law = law_of(request);
+  if (request.recorder.stop) request.recorder.stop = judged_by(law, *request.recorder.stop);
+  for (Target& target : request.recorder.targets) target = judged_by(law, target);
+}
 
 RunResult run(const RunRequest& request, const std::string& command_line, const RunWatch& watch) {
+  if (request.external) return run_external(request, command_line, watch);
   const SolverEntry& entry = solver_entry(request.solver.id);
   const auto solver = make_solver(request.solver);
   const auto start = Clock::now();
@@ -123,18 +157,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   const double memory_before = peak_memory();
   const ContactProblem host = read_problem(request.problem_file);
 
-  RunResult result;
-  result.provenance = collect_provenance(backend_threads(), command_line);
-  result.instance = host.name;
-  result.instance_hash = host.content_hash();
-  result.form = host.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
-  result.contacts = static_cast<long>(host.contacts());
-  result.bodies = static_cast<long>(host.bodies());
-  result.descriptors = descriptors(host);
-  result.solver = request.solver.text();
-  result.law = entry.law;
-  result.options = solver->options().entries();
-
+  RunResult result = describe(request, host, command_line);
   std::unique_ptr<Problem> problem;
   result.problem_time = seconds([&] { problem = std::make_unique<Problem>(host); });
   Referee referee(*problem);
@@ -163,11 +186,19 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
       problem->map(), request.recorder, [&](const Vector& gamma) { return referee.measure(gamma); },
       progressed);
   looks = &recorder;
+  const std::vector<double> guess = start_values(request.start, host);
+  const auto start_from_guess = [&](Vector& vector) {
+    if (!guess.empty()) upload_to(overwrite_view(vector), guess);
+  };
   Vector gamma(problem->map(), 1);
+  start_from_guess(gamma);
 
   if (!supports(entry, host)) {
     result.info.status = Status::unsupported;
     result.info.message = entry.id + " does not take problems in " + result.form + " form";
+  } else if (!guess.empty() && !entry.warm_start) {
+    result.info.status = Status::unsupported;
+    result.info.message = entry.id + " cannot start from a guess";
   } else {
     try {
       result.setup_time = seconds([&] { solver->setup(*problem); });
@@ -199,6 +230,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   if (request.keep_gamma) result.gamma = download(read_view(gamma));
   if (request.bare_check && result.info.status != Status::unsupported) {
     Vector bare(problem->map(), 1);
+    start_from_guess(bare);
     BareRun limit(result.info.counters.outer, request.recorder.time_limit);
     result.bare_time = seconds([&] { solver->solve(bare, limit); });
     result.bare_difference = limit.cut() ? std::nan("") : relative_difference(gamma, bare);

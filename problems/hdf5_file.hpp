@@ -52,6 +52,8 @@ class Hdf5File {
   /// Writes one text as a scalar of fixed length, as FCLIB has them.
   void write_text(const std::string& dataset, const std::string& text);
 
+  /// Names of what a group holds, sorted; none where there is no such group.
+  std::vector<std::string> names(const std::string& group) const;
   /// Names of the attributes of a group or dataset, sorted.
   std::vector<std::string> attribute_names(const std::string& object) const;
   std::optional<std::string> string_attribute(const std::string& object,

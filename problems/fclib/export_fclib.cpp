@@ -54,17 +54,26 @@ void export_fclib(const std::string& path, const ContactProblem& problem, bool l
   const std::size_t size = 3 * problem.contacts();
   const std::string group = bodies && !local ? "/fclib_global" : "/fclib_local";
   write_number(file, group + "/spacedim", 3);
-  std::vector<double> gamma, u, v;
-  if (problem.reference) gamma = problem.reference->gamma;
+  std::vector<const std::vector<double>*> guesses;
+  if (problem.reference) guesses.push_back(&problem.reference->gamma);
+  for (const auto& named : problem.guesses) guesses.push_back(&named.second.gamma);
+  if (!guesses.empty()) write_number(file, "/guesses/number_of_guesses", guesses.size());
+  const auto write_guess = [&](std::size_t k, const std::vector<double>& u) {
+    const std::string name = fmt::format("/guesses/{}", k + 1);
+    file.write(name + "/u", u, {size});
+    file.write(name + "/r", *guesses[k], {size});
+    return name;
+  };
   if (bodies && !local) {
     const MassForm form = from_bodies(problem, path);
     write_matrix(file, group + "/M", form.mass);
     write_matrix(file, group + "/H", form.contact);
     file.write(group + "/vectors/f", form.f, {form.f.size()});
     file.write(group + "/vectors/w", form.w, {size});
-    if (!gamma.empty()) {
-      v = velocities(form, gamma, factorise, path);
-      u = multiply_transposed_add(form.contact, v, form.w);
+    for (std::size_t k = 0; k < guesses.size(); ++k) {
+      const std::vector<double> v = velocities(form, *guesses[k], factorise, path);
+      const std::string name = write_guess(k, multiply_transposed_add(form.contact, v, form.w));
+      file.write(name + "/v", v, {v.size()});
     }
   } else {
     BlockMatrix n = problem.delassus;
@@ -73,19 +82,15 @@ void export_fclib(const std::string& path, const ContactProblem& problem, bool l
     const SparseColumns w = to_columns(n);
     write_matrix(file, group + "/W", w);
     file.write(group + "/vectors/q", r, {size});
-    if (!gamma.empty()) u = multiply_add(w, gamma, r);
+    for (std::size_t k = 0; k < guesses.size(); ++k) {
+      write_guess(k, multiply_add(w, *guesses[k], r));
+    }
   }
   file.write(group + "/vectors/mu", problem.mu, {problem.contacts()});
   file.write_text(group + "/info/title", problem.name);
   file.write_text(group + "/info/description", problem.source.description);
   file.write_text(group + "/info/math_info",
                   fmt::format("ccpbench problem, content hash {}", problem.content_hash()));
-  if (!gamma.empty()) {
-    write_number(file, "/guesses/number_of_guesses", 1);
-    if (group == "/fclib_global") file.write("/guesses/1/v", v, {v.size()});
-    file.write("/guesses/1/u", u, {size});
-    file.write("/guesses/1/r", gamma, {size});
-  }
   file.commit();
 }
 

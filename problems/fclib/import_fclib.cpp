@@ -152,6 +152,10 @@ SparseColumns FclibReader::matrix(const std::string& group, std::size_t rows,
   return SparseColumns::from_triplets(rows, columns, std::move(triplets));
 }
 
+bool is_zero(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double x) { return x == 0; });
+}
+
 BlockMatrix to_blocks(const SparseColumns& a) {
   std::vector<Block> blocks;
   // By columns of blocks: at most three entries of a block row lie between two of another.
@@ -221,6 +225,27 @@ void import_global(const FclibReader& reader, FclibForm form, const MassFactoris
   problem.delassus.asymmetry = asymmetry;
 }
 
+/// Guesses that say something, by the names fclib-1, fclib-2, ...
+void import_guesses(const FclibReader& reader, FclibImport& result) {
+  const char* const count = "/guesses/number_of_guesses";
+  if (!reader.file().has(count)) return;
+  ContactProblem& problem = result.problem;
+  const std::int64_t number = reader.number(count);
+  int zeros = 0;
+  for (std::int64_t k = 1; k <= number; ++k) {
+    const std::string group = fmt::format("/guesses/{}", k);
+    std::vector<double> r = reader.vector(group + "/r", problem.r.size(), "3 per contact");
+    if (is_zero(r)) {
+      ++zeros;
+      continue;
+    }
+    problem.guesses[fmt::format("fclib-{}", k)] = {std::move(r), group + " of the FCLIB file"};
+  }
+  if (zeros > 0) {
+    result.notes.push_back(fmt::format("guesses of zeros left out: {} of {}", zeros, number));
+  }
+}
+
 }  // namespace
 
 FclibImport import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise) {
@@ -262,10 +287,10 @@ FclibImport import_fclib(const std::string& path, FclibForm form, const MassFact
   }
   if (reader.file().has("/solution/r")) {
     const std::vector<double> r = reader.vector("/solution/r", problem.r.size(), "3 per contact");
-    const bool zero = std::all_of(r.begin(), r.end(), [](double x) { return x == 0; });
-    result.notes.emplace_back(zero ? "/solution/r is all zeros: ignored"
-                                   : "/solution is of Coulomb's law: not taken as reference");
+    result.notes.emplace_back(is_zero(r) ? "/solution/r is all zeros: ignored"
+                                         : "/solution is of Coulomb's law: not taken as reference");
   }
+  import_guesses(reader, result);
   problem.source.kind = "imported";
   problem.source.description =
       fmt::format("{} problem {} of the Friction Contact Library", local ? "local" : "global",

@@ -286,10 +286,20 @@ TEST_CASE("FCLIB: every scene survives the way out and back") {
   }
 }
 
-TEST_CASE("FCLIB: the reference goes out as a guess, with its velocities") {
+TEST_CASE("FCLIB: reference and guesses go out as guesses and come back") {
   const TemporaryFolder folder;
   const std::string path = folder.file("out.hdf5");
-  export_fclib(path, make_scene("sliding-block"), false, dense_factoriser, false);
+  ContactProblem scene = make_scene("sliding-block");
+  scene.guesses["zero"] = {{0, 0, 0}, "nothing"};
+  scene.guesses["other"] = {{1, 2, 3}, "made up"};
+  export_fclib(path, scene, false, dense_factoriser, false);
+  const FclibImport back = import_file(path);
+  back.problem.validate("imported");
+  REQUIRE(back.problem.guesses.size() == 2);
+  CHECK(back.problem.guesses.at("fclib-1").gamma == scene.reference->gamma);
+  CHECK(back.problem.guesses.at("fclib-2").gamma == Doubles{1, 2, 3});
+  REQUIRE(back.notes.size() == 1);
+  check_parts(back.notes[0], {"zeros", "1 of 3"});
   const Hdf5File file = Hdf5File::open(path);
   CHECK_FALSE(file.has("/solution"));
   CHECK(relative_difference(file.read<double>("/guesses/1/r").data, {0.96, -0.48, 0}) < 1e-15);

@@ -330,7 +330,8 @@ TEST_CASE("vipm gives up with a reason and keeps the best it had") {
   CHECK(capped.info.message.find("cg_max_iterations") != std::string::npos);
   CHECK(capped.measures[Measure::error] <= 0.1);
 
-  const Problem assembled(assembled_form(make_scene("stack")));
+  const ContactProblem stack = assembled_form(make_scene("stack"));
+  const Problem assembled(stack);
   const auto by_cg = make_solver(SolverSpec::parse("vipm[linear_solver=cg]"));
   check_parts(error_of([&] { by_cg->setup(assembled); }),
               {"linear_solver", "only N is known"});
