@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,38 +126,43 @@ void close_pipe(int& descriptor) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& command,
-                           const std::vector<int>& processors,
-                           const std::vector<std::string>& environment, const Limits& limits)
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const Place& place,
+                           const Limits& limits)
     : limits_(limits), start_(std::chrono::steady_clock::now()) {
-  Pipe report, output;
-  std::vector<std::string> words = command, settings = extended_environment(environment);
+  Pipe report, output, failure;
+  std::vector<std::string> words = command, settings = extended_environment(place.environment);
   const std::vector<char*> arguments = pointers(words), variables = pointers(settings);
-
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, output.ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, output.ends[1], STDERR_FILENO);
-  posix_spawn_file_actions_adddup2(&files, report.ends[1], report_descriptor);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  int error = 0;
   {
-    const Bound bound(processors);
-    error = posix_spawn(&pid_, words[0].c_str(), &files, &attributes, arguments.data(),
-                        variables.data());
+    const Bound bound(place.processors);
+    pid_ = fork();
+    if (pid_ == 0) {
+      // Other threads of the parent are gone, and so may be their locks: system calls only.
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (!place.same_group) setpgid(0, 0);
+      const int nothing = open("/dev/null", O_RDONLY);
+      if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+          dup2(output.ends[1], STDOUT_FILENO) >= 0 && dup2(output.ends[1], STDERR_FILENO) >= 0 &&
+          dup2(report.ends[1], report_descriptor) >= 0 &&
+          (place.folder.empty() || chdir(place.folder.c_str()) == 0)) {
+        execvpe(words[0].c_str(), arguments.data(), variables.data());
+      }
+      const int reason = errno;
+      _exit(write(failure.ends[1], &reason, sizeof reason) > 0 ? 127 : 126);
+    }
   }
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (error != 0) {
-    pid_ = -1;
-    throw InputError(words[0], "", "to start a process", std::strerror(error));
-  }
+  if (pid_ < 0) throw InputError(words[0], "", "to start a process", std::strerror(errno));
+  if (!place.same_group) setpgid(pid_, pid_);  // whoever comes first
   report_pipe_ = report.take_reader();
   output_pipe_ = output.take_reader();
+  close_pipe(failure.ends[1]);
+  fcntl(failure.ends[0], F_SETFL, 0);  // blocks until the program has taken over, or could not
+  int reason = 0;
+  if (read(failure.ends[0], &reason, sizeof reason) > 0) {
+    waitpid(std::exchange(pid_, -1), nullptr, 0);
+    close_pipe(report_pipe_);
+    close_pipe(output_pipe_);
+    throw InputError(words[0], "", "to start a process", std::strerror(reason));
+  }
   // Where memory runs out, the system shall end the run, and not the study.
   std::ofstream(fmt::format("/proc/{}/oom_score_adj", pid_)) << 1000;
 }

@@ -11,9 +11,9 @@ namespace ccp {
 
 /// A process that is watched: its time, its memory, what it says, how it ends.
 ///
-/// It runs in a process group of its own (Ctrl-C at the terminal reaches the parent alone), reads
-/// nothing, and what it prints goes to the parent, which keeps the end of it. On file descriptor
-/// `report_descriptor` it may report lines.
+/// It runs in a process group of its own (Ctrl-C at the terminal reaches the parent alone; but see
+/// Place), reads nothing, and what it prints goes to the parent, which keeps the end of it. On file
+/// descriptor `report_descriptor` it may report lines.
 class ChildProcess {
  public:
   static constexpr int report_descriptor = 3;
@@ -32,11 +32,19 @@ class ChildProcess {
     std::string last_words;      ///< the last line it printed
   };
 
-  /// Starts `command`. @param processors  it is bound to these; empty: to those of this process
-  /// @param environment  NAME=VALUE, where the name is not set already
+  /// Where and how it runs.
+  struct Place {
+    std::vector<int> processors;  ///< it is bound to these; empty: to those of this process
+    std::vector<std::string> environment;  ///< NAME=VALUE, where the name is not set already
+    std::string folder;                    ///< it starts there; "": where this process is
+    /// It stays in the process group of this process, and whoever ends that ends both.
+    bool same_group = false;
+  };
+
+  /// Starts `command`, a program found as the shell would find it, and its arguments. It is killed
+  /// when this process ends, however it ends.
   /// @throws InputError if it cannot be started
-  ChildProcess(const std::vector<std::string>& command, const std::vector<int>& processors,
-               const std::vector<std::string>& environment, const Limits& limits);
+  ChildProcess(const std::vector<std::string>& command, const Place& place, const Limits& limits);
   /// Kills it, and what it started, if it still runs.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;

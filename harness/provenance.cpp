@@ -127,7 +127,9 @@ std::vector<std::pair<std::string, std::string>> Provenance::entries() const {
           {"governor", governor},
           {"load_average", load_average},
           {"command_line", command_line},
-          {"date_utc", date_utc}};
+          {"date_utc", date_utc},
+          {"external", external},
+          {"clock", clock}};
 }
 
 double seconds_since_process_start() {

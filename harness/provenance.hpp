@@ -21,6 +21,9 @@ struct Provenance {
   std::string affinity;  ///< the processors it may run on, e.g. "0-3,8"
   std::string governor;  ///< of the processor's frequency, "" where the system does not say
   std::string load_average, command_line, date_utc;
+  // Of programs of somebody else.
+  std::string external;  ///< name and version
+  std::string clock;     ///< whose the solve time is: "program" or "process"
 
   std::vector<std::pair<std::string, std::string>> entries() const;
 };

@@ -51,6 +51,10 @@ void Recorder::look(const Progress& progress, const Vector& gamma) {
   sample.own_residual = progress.own_residual;
   sample.time = clock_.elapsed();
   sample.time_excluded = clock_.excluded();
+  record(sample, gamma);
+}
+
+void Recorder::record(Sample sample, const Vector& gamma) {
   sample.measures = judge_(gamma);
   fence();
   cost_of_a_look_ = seconds_since(look_began_);
@@ -66,8 +70,8 @@ void Recorder::look(const Progress& progress, const Vector& gamma) {
     if (!record.reached && record.target.reached(sample.measures)) record.reached = sample;
   }
   stop_reached_ = options_.stop && options_.stop->reached(sample.measures);
-  if (progress.own_residual > 0) {
-    const double half_decade = std::pow(10, std::floor(2 * std::log10(progress.own_residual)) / 2);
+  if (sample.own_residual > 0) {
+    const double half_decade = std::pow(10, std::floor(2 * std::log10(sample.own_residual)) / 2);
     smallest_half_decade_ = std::min(smallest_half_decade_, half_decade);
   }
   growth_ = near_a_target() ? options_.fine_growth : options_.growth;

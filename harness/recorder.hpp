@@ -57,6 +57,10 @@ class Recorder : public Observer {
   /// Takes the final look at the answer. Call right after solve() returned.
   void finish(const Info& info, const Vector& gamma);
 
+  /// Judges an iterate that somebody else timed: a sample of our own clock's is made by looking.
+  /// Samples must be given in the order of their times. @param sample  all but the measures
+  void record(Sample sample, const Vector& gamma);
+
   bool observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) override;
   bool out_of_time() override;
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "harness/external.hpp"
 #include "harness/start.hpp"
 #include "problems/descriptors.hpp"
 #include "problems/error.hpp"
@@ -101,7 +102,34 @@ void set_all(Measures& measures, double value) {
   for (std::size_t m = 0; m < measure_count; ++m) measures[static_cast<Measure>(m)] = value;
 }
 
-/// What the recorder holds, as the result that stands if nothing more comes.
+}  // namespace
+
+Law law_of(const RunRequest& request) {
+  return request.external ? request.external->law : make_solver(request.solver)->law();
+}
+
+std::vector<OptionList::Entry> options_of(const RunRequest& request) {
+  if (!request.external) return make_solver(request.solver)->options().entries();
+  return {{"command", join_command(request.external->command), "", ""},
+          {"tolerances", tolerances_text(*request.external), "", ""}};
+}
+
+RunResult describe(const RunRequest& request, const ContactProblem& problem,
+                   const std::string& command_line) {
+  RunResult result;
+  result.provenance = collect_provenance(backend_threads(), command_line);
+  result.instance = problem.name;
+  result.instance_hash = problem.content_hash();
+  result.form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
+  result.contacts = static_cast<long>(problem.contacts());
+  result.bodies = static_cast<long>(problem.bodies());
+  result.descriptors = descriptors(problem);
+  result.solver = request.solver.text();
+  result.law = to_string(law_of(request));
+  result.options = options_of(request);
+  return result;
+}
+
 void copy_looks(const Recorder& recorder, RunResult& result) {
   const Sample& last = recorder.samples().back();
   result.samples = recorder.samples();
@@ -112,15 +140,14 @@ void copy_looks(const Recorder& recorder, RunResult& result) {
   result.time = last.time;
 }
 
-}  // namespace
-
 void judge_by_law(RunRequest& request) {
-  const Law law = make_solver(request.solver)->law();
+  const Law law = law_of(request);
   if (request.recorder.stop) request.recorder.stop = judged_by(law, *request.recorder.stop);
   for (Target& target : request.recorder.targets) target = judged_by(law, target);
 }
 
 RunResult run(const RunRequest& request, const std::string& command_line, const RunWatch& watch) {
+  if (request.external) return run_external(request, command_line, watch);
   const SolverEntry& entry = solver_entry(request.solver.id);
   const auto solver = make_solver(request.solver);
   const auto start = Clock::now();
@@ -130,18 +157,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   const double memory_before = peak_memory();
   const ContactProblem host = read_problem(request.problem_file);
 
-  RunResult result;
-  result.provenance = collect_provenance(backend_threads(), command_line);
-  result.instance = host.name;
-  result.instance_hash = host.content_hash();
-  result.form = host.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
-  result.contacts = static_cast<long>(host.contacts());
-  result.bodies = static_cast<long>(host.bodies());
-  result.descriptors = descriptors(host);
-  result.solver = request.solver.text();
-  result.law = to_string(solver->law());
-  result.options = solver->options().entries();
-
+  RunResult result = describe(request, host, command_line);
   std::unique_ptr<Problem> problem;
   result.problem_time = seconds([&] { problem = std::make_unique<Problem>(host); });
   Referee referee(*problem);

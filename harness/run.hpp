@@ -1,17 +1,32 @@
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/provenance.hpp"
 #include "harness/recorder.hpp"
+#include "solvers/core/law.hpp"
 #include "solvers/core/options.hpp"
 
 namespace ccp {
 
+/// A program of somebody else as a solver, see external.hpp.
+struct ExternalSolver {
+  std::string name;
+  std::vector<std::string> command;  ///< words with placeholders: {problem}, {output}, ...
+  std::string folder;                ///< where it is started; "": where we are
+  Law law = Law::convex;             ///< that it says it solves
+  std::vector<double> tolerances;    ///< it is started for each; empty: once
+};
+
 /// One (problem, solver) run, as asked for.
 struct RunRequest {
   std::string problem_file;
-  SolverSpec solver;
+  SolverSpec solver;                                              ///< of an external one: its name
+  std::optional<ExternalSolver> external;                         ///< instead of one of ours
+  double memory_limit = std::numeric_limits<double>::infinity();  ///< bytes, of external ones
   RecorderOptions recorder;
   int threads = 1;
   std::string start = "cold";  ///< where the solve begins, see start.hpp
@@ -55,8 +70,19 @@ struct RunResult {
   Provenance provenance;
 };
 
+/// What there is to know of the solver asked for, be it ours or not.
+Law law_of(const RunRequest& request);
+std::vector<OptionList::Entry> options_of(const RunRequest& request);
+
+/// A result with all that is known before the solve.
+RunResult describe(const RunRequest& request, const ContactProblem& problem,
+                   const std::string& command_line);
+
 /// Aims the stop and the targets at the law that the solver solves (judged_by).
 void judge_by_law(RunRequest& request);
+
+/// What the recorder holds, as the result that stands if nothing more comes.
+void copy_looks(const Recorder& recorder, RunResult& result);
 
 /// Who is told how a run goes. Both are called off the clock; either may be empty.
 struct RunWatch {

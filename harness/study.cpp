@@ -14,6 +14,7 @@
 #include <set>
 #include <tuple>
 
+#include "harness/external.hpp"
 #include "harness/start.hpp"
 #include "problems/catalogue.hpp"
 #include "problems/descriptors.hpp"
@@ -299,15 +300,75 @@ std::vector<SolverSpec> solvers_of(const Entry& item) {
   return specs;
 }
 
-std::vector<SolverSpec> read_solvers(const Reader& reader) {
+/// Whether an entry of `solvers` is {external: {...}}.
+bool is_external(const Entry& item) {
+  return item.node.IsMap() && item.node.size() == 1 &&
+         item.node.begin()->first.Scalar() == "external";
+}
+
+ExternalSolver read_external(const Entry& item) {
+  const Entry map{item.node.begin()->second, item.file};
+  if (!map.node.IsMap()) map.fail("external", "a map of name, command, law and tolerances");
+  static const std::vector<std::string> known = {"name", "command", "law", "tolerances"};
+  const auto text = [](const Entry& value, const std::string& key) {
+    if (!value.node.IsScalar() || value.node.Scalar().empty()) value.fail(key, "a text");
+    return value.node.Scalar();
+  };
+  ExternalSolver solver;
+  solver.folder = fs::absolute(map.folder()).string();
+  const std::string where = item.file + ": " + item.place("external");
+  for (const auto& pair : map.node) {
+    const Entry key{pair.first, item.file}, value{pair.second, item.file};
+    const std::string name = pair.first.Scalar();
+    if (name == "name") {
+      solver.name = text(value, name);
+    } else if (name == "command") {
+      if (value.node.IsSequence()) {
+        for (const auto& word : value.node) {
+          solver.command.push_back(text({word, item.file}, name));
+        }
+      } else {
+        solver.command = split_command(text(value, name), where);
+      }
+    } else if (name == "law") {
+      const std::string law = text(value, name);
+      if (law != to_string(Law::convex) && law != to_string(Law::coulomb)) {
+        value.fail(name, "convex or coulomb");
+      }
+      solver.law = law == to_string(Law::coulomb) ? Law::coulomb : Law::convex;
+    } else if (name == "tolerances") {
+      for (const Entry& tolerance : items(value, name)) {
+        double number = 0;
+        if (!tolerance.node.IsScalar() || !parse_number(tolerance.node.Scalar(), number)) {
+          tolerance.fail(name, "a number > 0");
+        }
+        solver.tolerances.push_back(number);
+      }
+    } else {
+      throw InputError(item.file + ": " + key.place("external") + ": unknown key '" + name + "'" +
+                       did_you_mean(name, known));
+    }
+  }
+  check_external(solver, where);
+  return solver;
+}
+
+std::vector<SolverSpec> read_solvers(const Reader& reader,
+                                     std::map<std::string, ExternalSolver>& externals) {
   std::vector<SolverSpec> result;
   std::set<std::string> seen;
   for (const Entry& item : items(reader.require("solvers", "a list"), "solvers")) {
     const std::string where = item.file + ": " + item.place("solvers");
     std::vector<SolverSpec> specs;
     try {
-      specs = solvers_of(item);
-      for (const SolverSpec& spec : specs) make_solver(spec);
+      if (is_external(item)) {
+        const ExternalSolver external = read_external(item);
+        specs = {{external.name, {}}};
+        externals.emplace(external.name, external);
+      } else {
+        specs = solvers_of(item);
+        for (const SolverSpec& spec : specs) make_solver(spec);
+      }
     } catch (const InputError& error) {
       const std::string message = error.what();
       throw InputError(message.rfind(item.file + ": ", 0) == 0 ? message : where + ": " + message);
@@ -443,7 +504,7 @@ Study read_study(const std::string& path) {
   study.description = reader.text("description", false);
   study.problem_files = read_problems(reader);
   read_selection(reader, study);
-  study.solvers = read_solvers(reader);
+  study.solvers = read_solvers(reader, study.externals);
   if (const Entry* starts = reader.find("starts")) study.starts = read_starts(*starts);
   if (const Entry* stop = reader.find("stop")) {
     study.stop = parse_target(reader.text("stop", false), stop->file + ": " + stop->place("stop"));
@@ -548,8 +609,12 @@ std::vector<Instance> instances_of(const Study& study) {
 KeyParts parts_of(const Study& study, const RunRequest& request, const std::string& hash,
                   const std::string& start, int jobs) {
   std::string options, targets;
-  for (const auto& option : make_solver(request.solver)->options().entries()) {
-    options += (options.empty() ? "" : ", ") + option.name + "=" + option.value;
+  if (request.external) {
+    options = external_identity(*request.external);
+  } else {
+    for (const auto& option : options_of(request)) {
+      options += (options.empty() ? "" : ", ") + option.name + "=" + option.value;
+    }
   }
   for (const Target& target : request.recorder.targets) {
     targets += (targets.empty() ? "" : ", ") + target.text();
@@ -583,7 +648,9 @@ std::vector<PlannedRun> plan(const Study& study, int jobs) {
   std::vector<std::pair<SolverSpec, std::string>> turns;
   for (const SolverSpec& solver : study.solvers) {
     for (const std::string& start : study.starts) {
-      if (start == "cold" || solver_entry(solver.id).warm_start) turns.emplace_back(solver, start);
+      const bool external = study.externals.count(solver.id) > 0;
+      if (start == "cold" || (!external && solver_entry(solver.id).warm_start))
+        turns.emplace_back(solver, start);
     }
   }
   if (turns.empty()) {
@@ -601,6 +668,10 @@ std::vector<PlannedRun> plan(const Study& study, int jobs) {
           RunRequest& request = planned.request;
           request.problem_file = instance.file;
           std::tie(request.solver, request.start) = turns[turn];
+          if (const auto external = study.externals.find(request.solver.id);
+              external != study.externals.end()) {
+            request.external = external->second;
+          }
           request.recorder.stop = study.stop;
           request.recorder.targets = study.targets;
           request.recorder.time_limit = study.time_limit;

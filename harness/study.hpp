@@ -31,11 +31,12 @@ bool parse_range(const std::string& text, Selection& range);
 struct Study {
   std::string name;
   std::string description;
-  std::vector<std::string> problem_files;   ///< resolved paths
-  std::vector<Selection> select;            ///< only problems that meet all of these
-  std::string select_place;                 ///< file, line and column of `select`, for messages
-  std::vector<SolverSpec> solvers;          ///< grids expanded
-  std::vector<std::string> starts{"cold"};  ///< see start.hpp
+  std::vector<std::string> problem_files;  ///< resolved paths
+  std::vector<Selection> select;           ///< only problems that meet all of these
+  std::string select_place;                ///< file, line and column of `select`, for messages
+  std::vector<SolverSpec> solvers;         ///< grids expanded
+  std::map<std::string, ExternalSolver> externals;  ///< those of `solvers` that are not ours
+  std::vector<std::string> starts{"cold"};          ///< see start.hpp
   Target stop;
   std::vector<Target> targets;
   double time_limit = 60;   ///< s a run

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "harness/child_process.hpp"
+#include "harness/external.hpp"
 #include "harness/processors.hpp"
 #include "problems/error.hpp"
 #include "solvers/core/registry.hpp"
@@ -84,8 +85,9 @@ void remove_leftovers(const std::string& path) {
   remove_leftovers(fs::path(path).parent_path().string(), {fs::path(path).filename().string()});
 }
 
+/// @param memory  bytes the run may hold
 std::vector<std::string> child_command(const StudyRunOptions& options, const PlannedRun& run,
-                                       const std::string& path) {
+                                       const std::string& path, double memory) {
   const RunRequest& request = run.request;
   std::string targets;
   for (const Target& target : request.recorder.targets) {
@@ -117,9 +119,17 @@ std::vector<std::string> child_command(const StudyRunOptions& options, const Pla
                                       "--force",
                                       "--quiet"};
   if (!targets.empty()) command.insert(command.end(), {"--targets", targets});
-  if (request.bare_check) command.emplace_back("--bare");
+  if (request.bare_check && !request.external) command.emplace_back("--bare");
   if (request.recorder.budget != RecorderOptions().budget) {
     command.insert(command.end(), {"--look-budget", number_text(request.recorder.budget)});
+  }
+  if (request.external) {
+    const ExternalSolver& external = *request.external;
+    const std::string tolerances = tolerances_text(external);
+    command.insert(command.end(),
+                   {"--external", join_command(external.command), "--law", to_string(external.law),
+                    "--folder", external.folder, "--memory-limit", number_text(memory)});
+    if (!tolerances.empty()) command.insert(command.end(), {"--tolerances", tolerances});
   }
   return command;
 }
@@ -135,8 +145,8 @@ RunResult empty_result(const PlannedRun& run) {
   result.bodies = instance.bodies;
   result.descriptors = instance.descriptors;
   result.solver = run.request.solver.text();
-  result.law = to_string(make_solver(run.request.solver)->law());
-  result.options = make_solver(run.request.solver)->options().entries();
+  result.law = to_string(law_of(run.request));
+  result.options = options_of(run.request);
   result.info.own_residual = std::nan("");
   for (std::size_t m = 0; m < measure_count; ++m) {
     result.final_measures[static_cast<Measure>(m)] = std::nan("");
@@ -162,6 +172,16 @@ bool is_result_of(const std::string& file, const PlannedRun& run, std::string& r
     reason = error.what();
   }
   return false;
+}
+
+/// s of wall time for the solves of a run.
+double wall_limit(const RunRequest& request) {
+  const double limit = request.recorder.time_limit;
+  if (request.external) {  // which limits each of its solves by itself
+    const std::size_t solves = std::max<std::size_t>(1, request.external->tolerances.size());
+    return static_cast<double>(solves) * (limit + external_grace);
+  }
+  return 1.5 * (request.bare_check ? 2 : 1) * limit;
 }
 
 std::string how_it_ended(const ChildProcess::End& end, double limit, double memory) {
@@ -364,15 +384,15 @@ class Runner {
 
   void start(const PlannedRun& run, Active& active) {
     remove_leftovers(active.news.path);
+    active.limit = wall_limit(run.request) + options_.grace;
+    ChildProcess::Place place;
+    if (options_.jobs > 1) place.processors = pool_.processors(active.cores);
     // Threads stay where they are put, unless the user said otherwise.
-    const std::vector<std::string> environment = {
+    place.environment = {
         std::string("OMP_PROC_BIND=") + (run.request.threads > 1 ? "spread" : "true"),
         "OMP_PLACES=cores"};
-    const double solves = run.request.bare_check ? 2 : 1;
-    active.limit = 1.5 * solves * run.request.recorder.time_limit + options_.grace;
     active.process = std::make_unique<ChildProcess>(
-        child_command(options_, run, active.news.path),
-        options_.jobs > 1 ? pool_.processors(active.cores) : std::vector<int>(), environment,
+        child_command(options_, run, active.news.path, memory_limit_), place,
         ChildProcess::Limits{active.limit, memory_limit_});
   }
 

@@ -69,6 +69,24 @@ std::string shape_text(const std::vector<hsize_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
+std::vector<hsize_t> extents_of(hid_t space) {
+  const int rank = H5Sget_simple_extent_ndims(space);
+  std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(rank, 0)));
+  H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+  return shape;
+}
+
+/// Whether a dataset may hold so many elements. Deflate makes at most 1032 bytes of one; data that
+/// were never written take no room at all (real files have some) and are smaller than the rest.
+bool may_hold(hid_t file, hid_t dataset, hssize_t elements, std::size_t width) {
+  constexpr double inflation = 1100;
+  const auto stored = static_cast<double>(H5Dget_storage_size(dataset));
+  hsize_t whole = 0;
+  H5Fget_filesize(file, &whole);
+  const double most = stored > 0 ? inflation * stored : static_cast<double>(whole);
+  return static_cast<double>(elements) * static_cast<double>(width) <= most;
+}
+
 Id string_type() {
   const hid_t type = H5Tcopy(H5T_C_S1);
   H5Tset_size(type, H5T_VARIABLE);
@@ -238,6 +256,15 @@ bool Hdf5File::has(const std::string& object) const {
   return H5Lexists(id_, full.c_str(), H5P_DEFAULT) > 0;
 }
 
+std::vector<std::size_t> Hdf5File::shape(const std::string& dataset) const {
+  if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
+  const Id data(H5Dopen2(id_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!data.valid()) fail(dataset, "a dataset", "something else");
+  const Id space(H5Dget_space(data), H5Sclose);
+  const std::vector<hsize_t> extents = extents_of(space);
+  return {extents.begin(), extents.end()};
+}
+
 template <class T>
 Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
   if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
@@ -250,9 +277,11 @@ Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
     fail(dataset, integral ? "integers" : "numbers", "values of another type");
   }
   const Id space(H5Dget_space(data), H5Sclose);
-  std::vector<hsize_t> shape(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
-  H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+  const std::vector<hsize_t> shape = extents_of(space);
   const hssize_t size = H5Sget_simple_extent_npoints(space);
+  if (!may_hold(id_, data, size, H5Tget_size(type))) {
+    fail(dataset, "as much as the file could hold", "a claim to the shape " + shape_text(shape));
+  }
   Array<T> array;
   array.shape.assign(shape.begin(), shape.end());
   array.data.resize(static_cast<std::size_t>(size));
@@ -309,10 +338,13 @@ std::vector<std::string> Hdf5File::read_strings(const std::string& dataset) cons
     fail(dataset, "strings", "something else");
   }
   const Id space(H5Dget_space(data), H5Sclose);
-  return strings_of(type, static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)),
-                    [&](hid_t memory, void* out) {
-                      return H5Dread(data, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
-                    });
+  const hssize_t size = H5Sget_simple_extent_npoints(space);
+  if (!may_hold(id_, data, size, H5Tget_size(type))) {
+    fail(dataset, "as much as the file could hold", fmt::format("a claim to {} strings", size));
+  }
+  return strings_of(type, static_cast<std::size_t>(size), [&](hid_t memory, void* out) {
+    return H5Dread(data, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+  });
 }
 
 void Hdf5File::write_strings(const std::string& dataset, const std::vector<std::string>& data) {
@@ -329,6 +361,20 @@ void Hdf5File::write_strings(const std::string& dataset, const std::vector<std::
   if (!set.valid() ||
       (size > 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0)) {
     fail(dataset, "to write strings", "a failed write");
+  }
+}
+
+void Hdf5File::write_text(const std::string& dataset, const std::string& text) {
+  const Id space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Id type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, text.size() + 1);
+  const Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  const Id links = link_creation();
+  const Id set(H5Dcreate2(id_, dataset.c_str(), type, space, links, creation, H5P_DEFAULT),
+               H5Dclose);
+  if (!set.valid() || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.c_str()) < 0) {
+    fail(dataset, "to write a text", "a failed write");
   }
 }
 

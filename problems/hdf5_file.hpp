@@ -41,7 +41,10 @@ class Hdf5File {
     std::vector<T> data;
     std::vector<std::size_t> shape;
   };
-  /// Reads a whole dataset. @throws InputError if it is missing, not numeric or cannot be read
+  /// Extents of a dataset; none for a scalar. @throws InputError if it is missing
+  std::vector<std::size_t> shape(const std::string& dataset) const;
+  /// Reads a whole dataset. @throws InputError if it is missing, not numeric or cannot be read, or
+  /// claims more elements than the file can hold (before memory is taken for them)
   template <class T>
   Array<T> read(const std::string& dataset) const;
   std::vector<std::string> read_strings(const std::string& dataset) const;
@@ -50,6 +53,8 @@ class Hdf5File {
   void write(const std::string& dataset, const std::vector<T>& data,
              const std::vector<std::size_t>& shape);
   void write_strings(const std::string& dataset, const std::vector<std::string>& data);
+  /// Writes one text as a scalar of fixed length, as FCLIB has them.
+  void write_text(const std::string& dataset, const std::string& text);
 
   /// Names of what a group holds, sorted; none where there is no such group.
   std::vector<std::string> names(const std::string& group) const;

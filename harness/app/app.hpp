@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "problems/contact_detection.hpp"
+#include "problems/fclib/mass_form.hpp"
 #include "problems/generators/column.hpp"
 
 namespace ccp::app {
@@ -29,6 +31,7 @@ void add_list(CLI::App& app, Context& context);
 void add_generate(CLI::App& app, Context& context);
 void add_certify(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_solve(CLI::App& app, Context& context);
@@ -44,6 +47,8 @@ void add_heavy_options(CLI::App& command, HeavySpheres& heavy);
 
 /// --diameter, --young and others of a column of elastic spheres, but for how many there are.
 void add_column_options(CLI::App& command, ColumnOptions& column);
+/// Sparse Cholesky, for importers and exporters.
+MassFactoriser mass_factoriser();
 
 /// The whole program. @return the exit code
 int run_program(int argc, char** argv);

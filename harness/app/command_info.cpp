@@ -123,6 +123,7 @@ void add_info(CLI::App& app, Context&) {
     out["mass_ratio"] = described.at("mass_ratio");
     out["contacts_per_body_mean"] = described.at("contacts_per_body_mean");
     out["contacts_per_body_most"] = count("contacts_per_body_most");
+    if (!bodies) out["asymmetry"] = host.delassus.asymmetry;
     out["trace_per_row"] = scale;
     out["largest_eigenvalue"] = largest;
     out["rms_r"] = described.at("rms_r");
@@ -161,6 +162,12 @@ void add_info(CLI::App& app, Context&) {
           fmt::format("{:.2f} contacts on average, {} at most",
                       described.at("contacts_per_body_mean"), count("contacts_per_body_most")));
       row("rank of N", fmt::format("at most {}", grouped(count("rank_at_most"))));
+    }
+    if (!bodies) {
+      row("N", fmt::format("{} blocks; asymmetry {:.2g} of the matrix A it was made from, "
+                           "(A + A^T)/2",
+                           grouped(static_cast<long>(host.delassus.columns.size())),
+                           host.delassus.asymmetry));
     }
     row("friction", count("contacts") > 0 ? fmt::format("mu from {} to {}", described.at("mu_min"),
                                                         described.at("mu_max"))

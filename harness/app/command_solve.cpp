@@ -9,6 +9,7 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
+#include "harness/external.hpp"
 #include "harness/result_file.hpp"
 #include "harness/run.hpp"
 #include "harness/start.hpp"
@@ -26,8 +27,11 @@ struct Arguments {
   int threads = 1;
   double warm_up = 0, look_budget = RecorderOptions().budget;
   bool json = false, force = false, quiet = false, keep_gamma = false, bare = false;
+  std::string external, law = "convex";
+  std::vector<double> tolerances;
   // Set by `ccpbench run` for the processes it starts.
-  std::string checkpoint;
+  std::string checkpoint, folder;
+  double memory_limit = 0;
   int report = -1, parent = 0;
 };
 
@@ -160,7 +164,20 @@ void solve(const Arguments& arguments, Context& context) {
   if (arguments.parent > 0) die_with(arguments.parent);
   RunRequest request;
   request.problem_file = resolve_problem(arguments.problem);
-  request.solver = SolverSpec::parse(arguments.solver);
+  if (arguments.external.empty()) {
+    request.solver = SolverSpec::parse(arguments.solver);
+  } else {
+    request.solver.id = arguments.solver;
+    ExternalSolver external{arguments.solver, split_command(arguments.external, "--external"),
+                            arguments.folder, Law::convex, arguments.tolerances};
+    if (arguments.law == to_string(Law::coulomb)) external.law = Law::coulomb;
+    check_external(external, "--external");
+    request.external = external;
+    if (arguments.memory_limit > 0) request.memory_limit = arguments.memory_limit;
+    if (arguments.start != "cold" || arguments.bare) {
+      throw InputError("--external", "", "a cold start, and no bare run", "--start or --bare");
+    }
+  }
   request.recorder.stop = parse_target(arguments.stop, "--stop");
   request.recorder.targets = parse_targets(arguments.targets, "--targets");
   check_start(arguments.start, "--start");
@@ -220,11 +237,21 @@ void add_solve(CLI::App& app, Context& context) {
   command->add_option("-s,--solver", a->solver, "ID[option=value,...], see `ccpbench list solvers`")
       ->required();
   command
-      ->add_option(
-          "--start", a->start,
-          "Where to begin: cold, a guess of the problem (NAME or NAME*0.85), history, reference, or "
-          "a result file with impulses")
+      ->add_option("--start", a->start,
+                   "Where to begin: cold, a guess of the problem (NAME or NAME*0.85), history, "
+                   "reference, or "
+                   "a result file with impulses")
       ->capture_default_str();
+  auto* external = command->add_option(
+      "--external", a->external,
+      "Command of somebody else's program, named by --solver: see docs/add-an-external-solver.md");
+  command->add_option("--law", a->law, "Law that the external program solves")
+      ->check(CLI::IsMember({"convex", "coulomb"}))
+      ->capture_default_str()
+      ->needs(external);
+  command->add_option("--tolerances", a->tolerances, "Start the external program for each of these")
+      ->delimiter(',')
+      ->needs(external);
   command->add_option("--stop", a->stop, "End when the referee measures MEASURE=VALUE")
       ->capture_default_str();
   command->add_option("--targets", a->targets,
@@ -255,6 +282,8 @@ void add_solve(CLI::App& app, Context& context) {
   command->add_flag("--quiet", a->quiet, "Print nothing");
   // Set by `ccpbench run` for the processes it starts.
   command->add_option("--checkpoint", a->checkpoint)->group("");
+  command->add_option("--folder", a->folder)->group("");
+  command->add_option("--memory-limit", a->memory_limit)->group("");
   command->add_option("--report", a->report)->group("");
   command->add_option("--parent", a->parent)->group("");
   command->callback([arguments, &context] { solve(*arguments, context); });

@@ -45,6 +45,7 @@ int run_program(int argc, char** argv) {
   add_certify(app, context);
   add_simulate(app, context);
   add_import(app, context);
+  add_export(app, context);
   add_info(app, context);
   add_check(app, context);
   add_solve(app, context);

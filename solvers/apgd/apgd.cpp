@@ -171,7 +171,7 @@ Info ApgdSolver::solve(Vector& gamma, Observer& observer) {
     blend(beta);
     return measured;
   };
-  info.status = iterate(options_.limits, observer, info, step, write_gamma);
+  info.status = iterate(options_.limits, *problem_, observer, info, step, write_gamma);
   write_gamma(gamma);
   return info;
 }

@@ -183,7 +183,7 @@ Info BbSolver::solve(Vector& gamma, Observer& observer) {
     }
     return measured;
   };
-  info.status = iterate(options_.limits, observer, info, step, write_gamma);
+  info.status = iterate(options_.limits, *problem_, observer, info, step, write_gamma);
   write_gamma(gamma);
   return info;
 }

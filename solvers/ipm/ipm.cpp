@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "problems/error.hpp"
+#include "solvers/core/scales.hpp"
 
 namespace ccp {
 namespace {
@@ -148,6 +149,8 @@ OptionList IpmSolver::options() {
       .number("alpha_cen", options_.alpha_cen, {0}, "bound on f_cen")
       .number("alpha_1", options_.alpha_1, {0}, "bound on f_cen")
       .number("start", options_.start, OptionList::Range::positive(), "x_i = (start, 0, 0), N s")
+      .choice("units", options_.units, {"si", "problem"},
+              "of start and the tolerances: N s, m/s, J; or q/s, q, q^2/s of the problem")
       .number("step_fraction", options_.step_fraction, {0, 1, true},
               "part of the largest step inside the cones that is taken")
       .number("min_step", options_.min_step, {0, 1}, "a shorter step ends the solve as stagnated")
@@ -279,7 +282,12 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   };
 
   // A point on the central path of the problem with the artificial variable (Sect. 4.3).
-  const double start = options_.start;
+  const bool si = options_.units == "si";
+  const double velocity_unit = si ? 1 : velocity_scale(*problem_);
+  const double impulse_unit = si ? 1 : velocity_unit / problem_->delassus_scale();
+  const double tol_infeasibility = options_.tol_infeasibility * velocity_unit;
+  const double tol_cost = options_.tol_cost * velocity_unit * impulse_unit;
+  const double start = options_.start * impulse_unit;
   const auto normal = cones.normal;
   Kokkos::parallel_for(
       "ccp::Ipm::start", range(n),
@@ -326,7 +334,7 @@ Info IpmSolver::solve(Vector& gamma, Observer& observer) {
     if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
       return finish(Status::stopped_by_observer);
     }
-    if (s * d_norm <= options_.tol_infeasibility && cost <= options_.tol_cost) {
+    if (s * d_norm <= tol_infeasibility && cost <= tol_cost) {
       return finish(Status::converged);
     }
     if (info.counters.outer >= options_.max_outer) {

@@ -27,8 +27,9 @@ struct IpmOptions {
       "auto";                   ///< elastic (eqs. 32-33), relative, none; auto: the first possible
   double stiffness_factor = 1;  ///< multiplies the stored contact stiffnesses
   double relative_regularization = 1e-7;  ///< R = this * trace(N)/3n, for "relative"
-  double tol_infeasibility = 1e-10;       ///< m/s: tol1 of Algorithm 1, on s |d|_inf
-  double tol_cost = 1e-13;                ///< J: tol2 of Algorithm 1, on |x.(y - s d)| / n
+  std::string units = "si";  ///< of start and the tolerances, or "problem": q/s, q and q^2/s
+  double tol_infeasibility = 1e-10;  ///< m/s: tol1 of Algorithm 1, on s |d|_inf
+  double tol_cost = 1e-13;           ///< J: tol2 of Algorithm 1, on |x.(y - s d)| / n
 };
 
 /// Interior-point method of seed 001 (Algorithm 1) in the matrix-free form of seed 000 Sect. 4:

@@ -85,7 +85,7 @@ Info PgjSolver::solve(Vector& gamma, Observer& observer) {
     ++info.counters.projections;
     return measure ? largest_step() : 0;
   };
-  info.status = ccp::iterate(options_.limits, observer, info, step, write_gamma);
+  info.status = ccp::iterate(options_.limits, *problem_, observer, info, step, write_gamma);
   write_gamma(gamma);
   return info;
 }

@@ -9,6 +9,7 @@
 #include "solvers/core/transfer.hpp"
 #include "solvers/velocity_space/block_matrix.hpp"
 #include "solvers/velocity_space/body_order.hpp"
+#include "solvers/velocity_space/factored_system.hpp"
 
 namespace ccp {
 namespace {
@@ -521,6 +522,7 @@ const std::vector<std::string>& VelocitySystem::preconditioners() {
 std::unique_ptr<VelocitySystem> VelocitySystem::make(const Problem& problem,
                                                      const std::string& ordering,
                                                      const std::string& preconditioner) {
+  if (problem.shared_delassus().is_assembled()) return make_factored_system(problem);
   if (problem.host().rotates()) {
     return std::make_unique<BodySystem<6>>(problem, ordering, preconditioner);
   }

@@ -34,7 +34,9 @@ class VelocitySystem {
   ///   auto          block_ic0 until strengthen() is called, then block_ic1
   static const std::vector<std::string>& preconditioners();
 
-  /// @param problem  in bodies form; must outlive the system
+  /// @param problem  must outlive the system. In assembled form, where masses are not known, E is a
+  ///                 factor of N instead (factored_system.hpp)
+  /// @throws InputError if that is too large
   static std::unique_ptr<VelocitySystem> make(const Problem& problem, const std::string& ordering,
                                               const std::string& preconditioner);
   virtual ~VelocitySystem() = default;
@@ -56,6 +58,9 @@ class VelocitySystem {
   /// Takes the blocks K, [n][6] kg: entries 00, 10, 11, 20, 21, 22 of symmetric positive
   /// semidefinite blocks.
   virtual void assemble(const DeviceArray<double* [6]>& k) = 0;
+  /// Whether there are a matrix and preconditioners for conjugate gradients; else only the triangle
+  /// for a factorisation.
+  virtual bool iterative() const { return true; }
   /// S of the last assemble.
   virtual Teuchos::RCP<const Operator> matrix() const = 0;
 

@@ -5,21 +5,13 @@
 #include <limits>
 
 #include "problems/error.hpp"
+#include "solvers/core/scales.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/linear/vector_kernels.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
 #include "solvers/vipm/contact_state.hpp"
 
 namespace ccp {
-namespace {
-
-double root_mean_square(const ConstVectorView& z) {
-  return z.extent(0) == 0 ? 0
-                          : std::sqrt(vector_kernels::dot(z, z) / static_cast<double>(z.extent(0)));
-}
-
-}  // namespace
-
 OptionList VipmSolver::options() {
   return OptionList("vipm")
       .choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
@@ -63,28 +55,24 @@ void VipmSolver::check_options(const std::vector<std::string>& given) const {
 
 void VipmSolver::setup(const Problem& problem) {
   problem_ = &problem;
-  system_ = nullptr;
-  if (!problem.shared_delassus().is_assembled()) {
-    system_ = VelocitySystem::make(problem, options_.ordering, options_.preconditioner);
+  system_ = VelocitySystem::make(problem, options_.ordering, options_.preconditioner);
+  if (!system_->iterative() && options_.linear_solver == "cg") {
+    throw InputError("solver vipm", "option linear_solver", "cholesky or auto",
+                     "cg, for a problem of which only N is known");
   }
 }
 
 Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
   info.own_residual_name = "max(gamma.u s/(n q^2), momentum error/q)";
-  if (!system_) {
-    info.status = Status::unsupported;
-    info.message = "needs masses and contact frames; the problem has only its assembled N";
-    return info;
-  }
   const int n = problem_->contacts();
   if (n == 0) {
     info.status = Status::converged;
     return info;
   }
   vipm::ContactState state(*problem_, system_->contact_order());
-  VelocitySolver linear({options_.linear_solver, options_.cg_max_iterations}, *system_, observer,
-                        info);
+  const std::string method = system_->iterative() ? options_.linear_solver : "cholesky";
+  VelocitySolver linear({method, options_.cg_max_iterations}, *system_, observer, info);
   const std::size_t size = 3 * static_cast<std::size_t>(n), unknowns = system_->size();
   const auto dz_vector = Teuchos::rcp(new Vector(system_->map(), 1)),
              b_vector = Teuchos::rcp(new Vector(system_->map(), 1));
@@ -98,8 +86,7 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
     problem_->to_contact_axes(view, view);
   };
   const double s = problem_->delassus_scale();
-  double q = root_mean_square(problem_->r());
-  if (q == 0) q = 1;
+  const double q = velocity_scale(*problem_);
 
   const auto balance = [&](const ConstVectorView& impulses) {
     system_->load(impulses, z);

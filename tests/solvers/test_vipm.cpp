@@ -291,10 +291,10 @@ TEST_CASE("vipm gives up with a reason and keeps the best it had") {
   CHECK(capped.info.message.find("cg_max_iterations") != std::string::npos);
   CHECK(capped.measures[Measure::error] <= 0.1);
 
-  const Solved assembled =
-      solve_until(assembled_form(make_scene("stack")), "vipm", Measure::residual, 1e-8);
-  CHECK(assembled.info.status == Status::unsupported);
-  CHECK(assembled.info.message.find("assembled") != std::string::npos);
+  const ContactProblem stack = assembled_form(make_scene("stack"));
+  const Problem assembled(stack);
+  const auto by_cg = make_solver(SolverSpec::parse("vipm[linear_solver=cg]"));
+  check_parts(error_of([&] { by_cg->setup(assembled); }), {"linear_solver", "only N is known"});
 
   ContactProblem weightless = make_scene("stack");
   weightless.gravity = {};
@@ -318,4 +318,93 @@ TEST_CASE("vipm with a mass ratio of 1000") {
   const Solved solved = solve_until(host, "vipm", Measure::residual, 1e-8);
   CHECK(solved.measures[Measure::residual] <= 1e-8);
   CHECK(solved.info.counters.outer <= 40);
+}
+
+// ---- problems of which only N is known ----------------------------------------------------------
+
+TEST_CASE("vipm: an assembled N is factored to rounding, and S follows its definition") {
+  for (const ContactProblem& bodies : random_problems()) {
+    const ContactProblem host = assembled_form(bodies);
+    const Problem problem(host);
+    const auto system = VelocitySystem::make(problem, "auto", "auto");
+    CHECK_FALSE(system->iterative());
+    const std::size_t size = 3 * host.contacts();
+    CHECK(system->size() <= static_cast<int>(std::min(size, 6 * bodies.bodies())));
+
+    const std::vector<double> p = random_vector(size, 5);
+    const VectorView f("f", system->size()), d("d", size);
+    system->load(to_view(p), f);
+    system->contact_velocities(f, d);
+    CHECK(relative_difference(to_host(ConstVectorView(d)), multiply(dense_delassus(bodies), p)) <
+          1e-12);
+    double fastest = 0;
+    const std::vector<double> speeds = to_host(ConstVectorView(d));
+    for (std::size_t c = 0; c < host.contacts(); ++c) {
+      fastest = std::max(fastest, std::hypot(speeds[3 * c], speeds[3 * c + 1], speeds[3 * c + 2]));
+    }
+    CHECK(std::abs(system->speed(f) - fastest) < 1e-12 * fastest);
+
+    const auto k = random_blocks(host.contacts(), 7);
+    system->assemble(k);
+    std::vector<std::int64_t> offsets;
+    std::vector<int> rows;
+    std::vector<double> values;
+    system->lower_pattern(offsets, rows);
+    system->lower_values(values);
+    SparseCholesky cholesky(offsets, rows);
+    REQUIRE(cholesky.factorize(values.data()));
+    const std::vector<double> z = random_vector(system->size(), 8);
+    std::vector<double> x = by_definition(*system, k, z);
+    cholesky.solve(x.data(), x.data());
+    CHECK(relative_difference(x, z) < 1e-9);
+  }
+}
+
+TEST_CASE("vipm solves every scene from its N alone") {
+  for (const SceneEntry& scene : scene_entries()) {
+    INFO(scene.name);
+    const ContactProblem bodies = make_scene(scene.name);
+    const bool assembled = bodies.form == ContactProblem::Form::assembled;
+    const Solved solved =
+        solve(assembled ? bodies : assembled_form(bodies), "vipm", Measure::residual, 1e-9);
+    CHECK(solved.measures[Measure::residual] <= 1e-9);
+  }
+}
+
+// Masses, lengths and times in other units: N times a, r times b.
+TEST_CASE("vipm: units do not matter") {
+  ContactProblem host = assembled_form(random_pile(60, 200, 1));
+  const Solved first = solve(host, "vipm", Measure::residual, 1e-9);
+  CHECK(first.measures[Measure::residual] <= 1e-9);
+  for (const double a : {1e-5, 1e5}) {
+    for (const double b : {1e-5, 1e5}) {
+      ContactProblem other = host;
+      for (double& value : other.delassus.blocks) value *= a;
+      for (double& value : other.r) value *= b;
+      const Solved solved = solve(other, "vipm", Measure::residual, 1e-9);
+      CHECK(solved.measures[Measure::residual] <= 1e-9);
+      CHECK(std::abs(solved.info.counters.outer - first.info.counters.outer) <= 1);
+      const Solved by_ipm =
+          solve(other, "ipm[krylov=cholmod,units=problem,start=100]", Measure::residual, 1e-7);
+      CHECK(by_ipm.measures[Measure::residual] <= 1e-7);
+    }
+  }
+}
+
+TEST_CASE("vipm refuses an assembled N that is too large") {
+  ContactProblem host = make_scene("assembled-stack");
+  const std::size_t n = 4001;
+  host.mu.assign(n, 0.5);
+  host.r.assign(3 * n, 0.0);
+  host.reference.reset();
+  host.delassus = BlockMatrix{};
+  for (std::size_t c = 0; c <= n; ++c) {
+    host.delassus.row_offsets.push_back(static_cast<std::int64_t>(c));
+    if (c == n) break;
+    host.delassus.columns.push_back(static_cast<std::int32_t>(c));
+    host.delassus.blocks.insert(host.delassus.blocks.end(), {1, 0, 0, 0, 1, 0, 0, 0, 1});
+  }
+  const Problem problem(host);
+  const auto solver = make_solver(SolverSpec::parse("vipm"));
+  check_parts(error_of([&] { solver->setup(problem); }), {"at most 4000 contacts", "4001"});
 }

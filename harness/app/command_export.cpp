@@ -1,0 +1,50 @@
+#include "problems/fclib/export_fclib.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "harness/app/app.hpp"
+#include "problems/catalogue.hpp"
+#include "problems/hdf5_file.hpp"
+#include "problems/problem_file.hpp"
+#include "solvers/linear/cholesky.hpp"
+
+namespace ccp::app {
+
+MassFactoriser mass_factoriser() {
+  return [](const std::vector<std::int64_t>& offset, const std::vector<int>& row,
+            const std::vector<double>& value) -> MassSolve {
+    auto cholesky = std::make_shared<SparseCholesky>(offset, row);
+    if (!cholesky->factorize(value.data())) return {};
+    return [cholesky](std::vector<double>& x) { cholesky->solve(x.data(), x.data()); };
+  };
+}
+
+void add_export(CLI::App& app, Context&) {
+  auto* command = app.add_subcommand("export", "Write a problem in somebody else's format");
+  command->require_subcommand(1);
+  auto* fclib = command->add_subcommand(
+      "fclib", "For the Friction Contact Library: bodies as a global problem, N as a local one");
+  struct Arguments {
+    std::string problem, output;
+    bool local = false, force = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  auto* a = arguments.get();
+  fclib->add_option("problem", a->problem, "Problem file or catalogue name")->required();
+  fclib->add_option("-o,--output", a->output, "FCLIB file to write")->required();
+  fclib->add_flag("--local", a->local, "Write out N, also where bodies are known");
+  fclib->add_flag("--force", a->force, "Overwrite the output");
+  fclib->callback([arguments] {
+    const auto& a = *arguments;
+    check_output_path(a.output, a.force);
+    const ContactProblem problem = read_problem(resolve_problem(a.problem));
+    export_fclib(a.output, problem, a.local, mass_factoriser(), a.force);
+    const bool global = problem.form == ContactProblem::Form::bodies && !a.local;
+    fmt::print("{}: {} problem, {} contacts\n", a.output, global ? "global" : "local",
+               problem.contacts());
+  });
+}
+
+}  // namespace ccp::app

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cmath>
+
+#include "solvers/core/problem.hpp"
+#include "solvers/linear/vector_kernels.hpp"
+
+namespace ccp {
+
+/// Root of the mean square of a vector's entries; 0 if it has none.
+inline double root_mean_square(const ConstVectorView& z) {
+  return z.extent(0) == 0 ? 0
+                          : std::sqrt(vector_kernels::dot(z, z) / static_cast<double>(z.extent(0)));
+}
+
+/// q = rms(r), m/s; 1 where that is zero. With s = Problem::delassus_scale() it makes options free
+/// of units: impulses are of the size q/s [N s], energies of the size q^2/s [J].
+inline double velocity_scale(const Problem& problem) {
+  const double q = root_mean_square(problem.r());
+  return q > 0 ? q : 1;
+}
+
+}  // namespace ccp

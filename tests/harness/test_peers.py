@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""The adapters of scripts/peers on a small pile: each peer that is installed finds our objective.
+
+Runs the built program named by the environment variable CCPBENCH in a folder of its own. A peer that
+is not installed is skipped with its reason.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+
+PROGRAM = os.environ.get("CCPBENCH", "")
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PEERS = os.path.join(SOURCE, "scripts", "peers")
+sys.path.insert(0, PEERS)
+
+CONIC = {"scs": 1e-9, "scs-indirect": 1e-9, "clarabel": 1e-9, "ecos": 1e-9, "qoco": 1e-9}
+
+
+class Peers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory(prefix="ccpbench-test-")
+        cls.addClassCleanup(cls.holder.cleanup)
+        cls.folder = cls.holder.name
+        cls.pile = cls.path("pile.h5")
+        cls.command("generate", "pile", "--spheres", "40", "--contacts", "110", "-o", cls.pile)
+        cls.command("certify", cls.pile, "--force")
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.folder, name)
+
+    @classmethod
+    def command(cls, *arguments):
+        return subprocess.run([PROGRAM, *arguments], cwd=cls.folder, text=True, check=True,
+                              capture_output=True, timeout=120).stdout
+
+    def solve(self, problem, adapter, name, tolerance, law="convex"):
+        """The referee's measures of a peer's answer."""
+        words = [os.path.join(PEERS, "python"), os.path.join(PEERS, adapter), name]
+        found = subprocess.run(words, text=True, capture_output=True, check=False)
+        if found.returncode != 0:
+            self.skipTest(found.stderr.strip().splitlines()[-1])
+        command = " ".join(f"'{word}'" for word in words)
+        done = subprocess.run(
+            [PROGRAM, "solve", problem, "--solver", "peer", "--external",
+             command + " {problem} {output} {time_limit} {tolerance}", "--tolerances",
+             str(tolerance), "--law", law, "--json", "--stop", "residual=1e-30", "-o",
+             self.path("peer.h5"), "--force"], text=True, capture_output=True, check=False)
+        result = json.loads(done.stdout)
+        self.assertEqual(result["status"], "converged", result["message"])
+        with h5py.File(self.path("peer.h5")) as file:
+            self.assertEqual(file["provenance"].attrs["external"],
+                             f"peer {found.stdout.strip()}".strip())
+            self.assertEqual(file["provenance"].attrs["clock"], "program")
+        return result["measures"]
+
+    def objective(self):
+        """f of the reference, J."""
+        with h5py.File(self.pile) as file:
+            gamma = file["reference/gamma"][()].ravel()
+            try:
+                from problem import Problem  # pylint: disable=import-outside-toplevel
+            except ImportError as missing:
+                self.skipTest(str(missing))
+        problem = Problem(self.pile)
+        unit = problem.speed / problem.scale
+        x = gamma / unit
+        return (x @ (problem.matrix() @ x) / 2 + problem.r @ x) * unit * problem.speed
+
+    def test_conic_solvers_find_our_objective(self):
+        reference = self.objective()
+        self.assertLess(reference, 0)
+        for name, tolerance in CONIC.items():
+            with self.subTest(name):
+                measures = self.solve(self.pile, "conic.py", name, tolerance)
+                self.assertLess(abs(measures["objective_gap"]), 1e-6 * abs(reference))
+                self.assertLess(measures["residual"], 1e-3 if name == "ecos" else 1e-5)
+
+    def test_siconos_convex_solver_finds_our_objective(self):
+        measures = self.solve(self.pile, "siconos_numerics.py", "soclcp", 1e-8)
+        self.assertLess(abs(measures["objective_gap"]), 1e-6 * abs(self.objective()))
+        self.assertLess(measures["residual"], 1e-5)
+
+    def test_siconos_solves_coulombs_law(self):
+        for name in ("nsgs", "nsn_ac"):
+            with self.subTest(name):
+                measures = self.solve(self.pile, "siconos_numerics.py", name, 1e-8, "coulomb")
+                self.assertLess(measures["coulomb_residual"], 1e-5)
+
+    def test_from_n_alone(self):
+        fclib, local = self.path("pile.hdf5"), self.path("local.h5")
+        self.command("export", "fclib", self.pile, "--local", "-o", fclib, "--force")
+        self.command("import", "fclib", fclib, "-o", local, "--force")
+        self.assertLess(self.solve(local, "conic.py", "clarabel", 1e-9)["residual"], 1e-5)
+
+    def test_mu_zero(self):
+        for scene in ("mixed-friction-stack", "frictionless-v-groove"):
+            path = self.path(scene + ".h5")
+            self.command("generate", "scene", scene, "-o", path, "--force")
+            self.assertLess(self.solve(path, "conic.py", "scs", 1e-9)["residual"], 1e-6)
+
+    def test_one_command_compares(self):
+        """FCLIB file in, report out; what is not installed is said."""
+        fclib = self.path("again.hdf5")
+        self.command("export", "fclib", self.pile, "-o", fclib, "--force")
+        done = subprocess.run(
+            [os.path.join(PEERS, "python"), os.path.join(PEERS, "compare"), fclib, "-o",
+             self.path("out"), "--only", "vipm,scs,siconos-soclcp", "--time-limit", "20",
+             "--program", PROGRAM], text=True, capture_output=True, check=False, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(os.path.exists(os.path.join(self.path("out"), "report.html")), done.stdout)
+        solvers = set()
+        for name in os.listdir(self.path("out")):
+            if name.endswith(".h5"):
+                with h5py.File(os.path.join(self.path("out"), name)) as file:
+                    solvers.add(file.attrs["solver"])
+        for name in ("scs", "siconos-soclcp"):
+            self.assertNotEqual(name in solvers, f"without {name}:" in done.stdout, done.stdout)
+        self.assertIn("vipm", solvers)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
