@@ -56,7 +56,7 @@ void ApgdSolver::setup(const Problem& problem) {
   image_y_ = delassus_->make_image("ccp::Apgd::image_y");
   image_z_ = delassus_->make_image("ccp::Apgd::image_z");
   image_d_ = delassus_->make_image("ccp::Apgd::image_d");
-  if (delassus_->is_assembled()) d_ = VectorView("ccp::Apgd::d", size);
+  if (delassus_->image_is_product()) d_ = VectorView("ccp::Apgd::d", size);
 }
 
 ApgdSolver::StepSums ApgdSolver::take_step(double beta, double length) const {
@@ -97,7 +97,7 @@ void ApgdSolver::store_step(double beta) const {
 bool ApgdSolver::overshoots(double size, double lipschitz, double beta) const {
   Kokkos::deep_copy(image_d_, image_z_);
   add_image(image_d_, -1, image_y_);
-  if (delassus_->is_assembled()) store_step(beta);
+  if (delassus_->image_is_product()) store_step(beta);
   return delassus_->energy(image_d_, d_) > lipschitz * size;
 }
 

@@ -98,6 +98,8 @@ class DelassusOperator : public Operator {
   void compute_image(const ConstVectorView& p, const Image& image) const;
   /// p . N p, from the image of p. @param p  looked at only where the image is N p
   double energy(const Image& image, const ConstVectorView& p) const;
+  /// Whether an image is N p and not velocities of bodies.
+  bool image_is_product() const { return assembled_ || is_compliant(); }
   /// Calls sink(c, (N p)_c) for every contact, as apply_fused does, for p with that image.
   template <class Sink>
   void for_each_velocity(const Image& image, const Sink& sink) const;
@@ -134,8 +136,6 @@ class DelassusOperator : public Operator {
 
  private:
   DelassusOperator() = default;
-
-  bool image_is_product() const { return assembled_ || is_compliant(); }
   Image make_body_velocities() const;
 
   Teuchos::RCP<const Map> map_;
