@@ -375,8 +375,8 @@ class Sequences(CommandLine):
         few, _ = self.run_program("simulate", "column", "--spheres", "3", "--iterations", "400,800",
                                   "--starts", "hertz", "--solver", "pgj", "--until", "1e-2")
         self.assertEqual(len(few.splitlines()), 2)  # a head, and 400 iterations were enough
-        for start, part in (("hurtz", "did you mean 'hertz'?"), ("history[beta=x]", "history[beta=B]"),
-                            ("hertz*-1", "NAME*FACTOR")):
+        for start, part in (("hurtz", "did you mean 'hertz'?"), ("history[beta=x]", "a number > 0"),
+                            ("hertz*-1", "a number > 0")):
             self.refused("simulate", "column", "--starts", start, "--solver", "pgj", parts=[part])
         self.refused("simulate", "column", "--young", "0", "--solver", "pgj",
                      parts=["Young's modulus", "> 0"])
