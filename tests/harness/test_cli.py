@@ -348,7 +348,7 @@ class Sequences(CommandLine):
             for step in json.loads(self.run_program("info", path, "--json")[0])["steps"]:
                 self.assertIs(step["compliant"], compliant)
                 self.assertEqual(step["guesses"], ["hertz"] * compliant + ["previous"])
-                self.assertGreater(step["contacts"], 20)
+                self.assertGreaterEqual(step["contacts"], 20)
         moving = self.path("moving.h5")
         self.run_program(*pile, "--from", "0.1", "-o", moving)
         with h5py.File(moving) as file:
@@ -359,24 +359,24 @@ class Sequences(CommandLine):
 
     def test_simulated_columns(self):
         table = self.path("t.h5")
-        out, _ = self.run_program("simulate", "column", "--spheres", "3,5", "--iterations", "2,100",
+        out, _ = self.run_program("simulate", "column", "--spheres", "3,5", "--iterations", "2,400",
                                   "--starts", "cold,history", "--solver", "pgj", "--json", "-o", table)
         rows = json.loads(out)
         self.assertEqual([(row["spheres"], row["start"], row["iterations"]) for row in rows],
                          [(n, start, k) for n in (3, 5) for start in ("cold", "history")
-                          for k in (2, 100)])
+                          for k in (2, 400)])
         for row in rows:
             self.assertAlmostEqual(row["error"], 1 - row["height"] / row["theory"], places=12)
         errors = {(row["spheres"], row["start"], row["iterations"]): row["error"] for row in rows}
         for n in (3, 5):
-            self.assertLess(abs(errors[n, "cold", 100]), 1e-3)
+            self.assertLess(abs(errors[n, "cold", 400]), 1e-3)
             self.assertLess(errors[n, "history", 2], errors[n, "cold", 2])
         self.assertIn("simulated columns, 8 rows", self.run_program("check", table)[0])
-        few, _ = self.run_program("simulate", "column", "--spheres", "3", "--iterations", "100,200",
+        few, _ = self.run_program("simulate", "column", "--spheres", "3", "--iterations", "400,800",
                                   "--starts", "hertz", "--solver", "pgj", "--until", "1e-2")
-        self.assertEqual(len(few.splitlines()), 2)  # a head, and 100 iterations were enough
-        for start, part in (("hurtz", "did you mean 'hertz'?"), ("history[beta=x]", "history[beta=B]"),
-                            ("hertz*-1", "NAME*FACTOR")):
+        self.assertEqual(len(few.splitlines()), 2)  # a head, and 400 iterations were enough
+        for start, part in (("hurtz", "did you mean 'hertz'?"), ("history[beta=x]", "a number > 0"),
+                            ("hertz*-1", "a number > 0")):
             self.refused("simulate", "column", "--starts", start, "--solver", "pgj", parts=[part])
         self.refused("simulate", "column", "--young", "0", "--solver", "pgj",
                      parts=["Young's modulus", "> 0"])
