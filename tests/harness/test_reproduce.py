@@ -49,7 +49,7 @@ class ReproduceTest(unittest.TestCase):
         output, _ = self.reproduce("--list")
         names = [line.split()[0] for line in output.splitlines()]
         self.assertEqual(names, ["000-fig4", "000-fig6", "000-fig7", "001-fig8", "001-fig9",
-                                 "001-fig10", "001-fig11"])
+                                 "001-fig10", "001-fig11", "004-fig2", "004-table4"])
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
         for name in names:  # each has a text
@@ -85,6 +85,27 @@ class ReproduceTest(unittest.TestCase):
                     np.testing.assert_allclose(x, file["curve/" + column][()][shown], rtol=1e-12)
                     np.testing.assert_allclose(y, error[shown], rtol=1e-12)
         self.assertEqual(names, set(panels[1]))
+
+    def test_heat_maps(self):
+        """A cell is what the result file of that choice says."""
+        panels = self.figure("004-table4", "v-groove")
+        self.assertEqual(len(panels), 12)
+        maps = {"min": 1, "avg": 5, "max": 9}
+        checked = 0
+        for path in (self.folder / "004-table4-v-groove").glob("*.h5"):
+            with h5py.File(path) as file:
+                if file.attrs["solver_id"] != "pqn":
+                    continue
+                options = file["options"].attrs
+                row = f"{options['krylov_tolerance']}, {options['krylov_max_iterations']}"
+                first = maps[options["delta_relative_to"]]
+                for offset, value in ((0, file["curve/outer"][-1]), (1, 0),
+                                      (3, file["timers"].attrs["solve"])):
+                    x, y = panels[first + offset][row]
+                    found = y[x == float(options["delta"])]
+                    np.testing.assert_allclose(found, [value], rtol=1e-12)
+                    checked += 1
+        self.assertEqual(checked, 3 * 75)
 
     def test_eigenvalues(self):
         pile = self.folder / "pile.h5"
