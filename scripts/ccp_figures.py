@@ -197,27 +197,25 @@ class HeatSheet:
     def draw(self, axes, values, columns, rows, log=True):
         """A map of values[row][column]; NaN: no value.
         @param columns, rows  what is written at the cells"""
-        values = np.ma.masked_invalid(np.array(values, float))
-        shown = values.compressed()
+        values = np.array(values, float)
+        shown = values[np.isfinite(values)]
+        cells = [(*at, value) for at, value in np.ndenumerate(values) if np.isfinite(value)]
         scale = None
         if log and shown.size and (shown > 0).all():
             scale = LogNorm(shown.min(), max(shown.max(), 1.01 * shown.min()))
-        mesh = axes.pcolormesh(values, cmap="viridis", norm=scale, edgecolors="white",
+        mesh = axes.pcolormesh(np.ma.masked_invalid(values), cmap="viridis", norm=scale, edgecolors="white",
                                linewidth=0.5)
         bar = self.figure.colorbar(mesh, ax=axes, fraction=0.08, pad=0.03)
         bar.ax.tick_params(labelsize=SMALL)
         middle = mesh.norm(shown).mean() if shown.size else 0
-        for (row, column), value in np.ndenumerate(values):
-            if value is np.ma.masked:
-                continue
+        for row, column, value in cells:
             dark = mesh.norm(value) < max(middle, 0.6)
             axes.text(column + 0.5, row + 0.5, f"{value:.2g}" if value < 100 else f"{value:.0f}",
                       ha="center", va="center", fontsize=4.5, color="white" if dark else "black")
         axes.set_xticks(np.arange(len(columns)) + 0.5, columns)
         axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
         axes.tick_params(labelsize=SMALL, length=0)
-        axes.cells = [[rows[i], columns[j], value] for (i, j), value in np.ndenumerate(values)
-                      if value is not np.ma.masked]
+        axes.cells = [[rows[row], columns[column], value] for row, column, value in cells]
 
 
 def drawn(figure):

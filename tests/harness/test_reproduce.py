@@ -51,7 +51,7 @@ class ReproduceTest(unittest.TestCase):
         names = [line.split()[0] for line in output.splitlines()]
         self.assertEqual(names, ["000-fig4", "000-fig6", "000-fig7", "001-fig8", "001-fig9",
                                  "001-fig10", "001-fig11", "003-fig3", "003-fig4", "003-fig7",
-                                 "003-fig8"])
+                                 "003-fig8", "004-fig2", "004-table4"])
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
         for name in names:  # each has a text
@@ -132,6 +132,27 @@ class ReproduceTest(unittest.TestCase):
         # The column rests: history starts at 15 % of the distance, all of it at the solution.
         self.assertAlmostEqual(drawn["history, \u03b2 = 0.85"][0] / drawn["cold"][0], 0.15, 2)
         self.assertLess(drawn["history, \u03b2 = 1"][0], 1e-3 * drawn["cold"][0])
+
+    def test_heat_maps(self):
+        """A cell is what the result file of that choice says."""
+        panels = self.figure("004-table4", "v-groove")
+        self.assertEqual(len(panels), 12)
+        maps = {"min": 1, "avg": 5, "max": 9}
+        checked = 0
+        for path in (self.folder / "004-table4-v-groove").glob("*.h5"):
+            with h5py.File(path) as file:
+                if file.attrs["solver_id"] != "pqn":
+                    continue
+                options = file["options"].attrs
+                row = f"{options['krylov_tolerance']}, {options['krylov_max_iterations']}"
+                first = maps[options["delta_relative_to"]]
+                for offset, value in ((0, file["curve/outer"][-1]), (1, 0),
+                                      (3, file["timers"].attrs["solve"])):
+                    x, y = panels[first + offset][row]
+                    found = y[x == float(options["delta"])]
+                    np.testing.assert_allclose(found, [value], rtol=1e-12)
+                    checked += 1
+        self.assertEqual(checked, 3 * 75)
 
     def test_eigenvalues(self):
         pile = self.folder / "pile.h5"
