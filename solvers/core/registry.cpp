@@ -4,6 +4,7 @@
 
 #include "problems/error.hpp"
 #include "solvers/ipm/ipm.hpp"
+#include "solvers/lcp/lcp.hpp"
 #include "solvers/pgj/pgj.hpp"
 #include "solvers/vipm/vipm.hpp"
 
@@ -35,6 +36,12 @@ std::vector<SolverEntry>& entries() {
        true,
        "predictor-corrector interior-point method in body-velocity space",
        make<VipmSolver>},
+      {"lcp",
+       "coulomb",
+       {"bodies", "assembled"},
+       false,
+       "polyhedral friction by Lemke's method: the Coulomb LCP, or its convex relaxation",
+       make<LcpSolver>},
   };
   return table;
 }
