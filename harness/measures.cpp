@@ -31,6 +31,14 @@ std::string Target::text() const {
   return name_of(measure) + "=" + number_text(value);
 }
 
+Target judged_by(Law law, Target target) {
+  if (law == Law::convex) return target;
+  if (target.measure == Measure::residual) target.measure = Measure::coulomb_residual;
+  if (target.measure == Measure::natural_map) target.measure = Measure::coulomb_natural_map;
+  if (target.measure == Measure::merit) target.measure = Measure::coulomb_merit;
+  return target;
+}
+
 Target parse_target(const std::string& text, const std::string& where) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "solvers/core/law.hpp"
+
 namespace ccp {
 
 /// What the referee measures of a pair (gamma, u = N gamma + r); docs/measures.md has the formulas.
@@ -52,6 +54,10 @@ struct Target {
   bool reached(const Measures& measures) const { return measures[measure] <= value; }
   std::string text() const;
 };
+
+/// What a target asks of a solver of that law: for Coulomb's, residual, natural_map and merit mean
+/// their coulomb_ namesakes.
+Target judged_by(Law law, Target target);
 
 /// @param where  named in the error, e.g. "--stop"
 /// @throws InputError for an unknown measure (with the nearest one) or a value that is not > 0

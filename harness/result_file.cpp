@@ -90,6 +90,7 @@ Hdf5File make_result(const std::string& path, const RunRequest& request, const R
   file.set_attribute("/", "solver", result.solver);
   file.set_attribute("/", "solver_id", request.solver.id);
   file.set_attribute("/", "law", result.law);
+  file.set_attribute("/", "start", request.start);
   file.set_attribute("/", "status", result.status);
   file.set_attribute("/", "message", result.info.message);
   file.set_attribute("/", "stop",
@@ -251,6 +252,7 @@ ResultSummary read_result(const std::string& path) {
   summary.instance = text("instance");
   summary.instance_hash = text("instance_hash");
   summary.solver = text("solver");
+  summary.start = file.string_attribute("/", "start").value_or("cold");
   summary.status = text("status");
   summary.message = text("message");
   summary.key = text("key");

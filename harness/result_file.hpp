@@ -40,7 +40,7 @@ void stamp_result(const std::string& from, const std::string& path, const StudyS
 
 /// What a study needs to know of a finished run.
 struct ResultSummary {
-  std::string instance, instance_hash, solver, status, message, key;
+  std::string instance, instance_hash, solver, start, status, message, key;
   KeyParts key_parts;
   bool stop_reached = false;
   double time = 0, residual = 0, error = 0;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "harness/start.hpp"
 #include "problems/descriptors.hpp"
 #include "problems/error.hpp"
 #include "problems/generators/scenes.hpp"
@@ -113,6 +114,12 @@ void copy_looks(const Recorder& recorder, RunResult& result) {
 
 }  // namespace
 
+void judge_by_law(RunRequest& request) {
+  const Law law = make_solver(request.solver)->law();
+  if (request.recorder.stop) request.recorder.stop = judged_by(law, *request.recorder.stop);
+  for (Target& target : request.recorder.targets) target = judged_by(law, target);
+}
+
 RunResult run(const RunRequest& request, const std::string& command_line, const RunWatch& watch) {
   const SolverEntry& entry = solver_entry(request.solver.id);
   const auto solver = make_solver(request.solver);
@@ -132,7 +139,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   result.bodies = static_cast<long>(host.bodies());
   result.descriptors = descriptors(host);
   result.solver = request.solver.text();
-  result.law = entry.law;
+  result.law = to_string(solver->law());
   result.options = solver->options().entries();
 
   std::unique_ptr<Problem> problem;
@@ -163,11 +170,19 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
       problem->map(), request.recorder, [&](const Vector& gamma) { return referee.measure(gamma); },
       progressed);
   looks = &recorder;
+  const std::vector<double> guess = start_values(request.start, host);
+  const auto start_from_guess = [&](Vector& vector) {
+    if (!guess.empty()) upload_to(overwrite_view(vector), guess);
+  };
   Vector gamma(problem->map(), 1);
+  start_from_guess(gamma);
 
   if (!supports(entry, host)) {
     result.info.status = Status::unsupported;
     result.info.message = entry.id + " does not take problems in " + result.form + " form";
+  } else if (!guess.empty() && !entry.warm_start) {
+    result.info.status = Status::unsupported;
+    result.info.message = entry.id + " cannot start from a guess";
   } else {
     try {
       result.setup_time = seconds([&] { solver->setup(*problem); });
@@ -199,6 +214,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   if (request.keep_gamma) result.gamma = download(read_view(gamma));
   if (request.bare_check && result.info.status != Status::unsupported) {
     Vector bare(problem->map(), 1);
+    start_from_guess(bare);
     BareRun limit(result.info.counters.outer, request.recorder.time_limit);
     result.bare_time = seconds([&] { solver->solve(bare, limit); });
     result.bare_difference = limit.cut() ? std::nan("") : relative_difference(gamma, bare);

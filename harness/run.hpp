@@ -14,9 +14,10 @@ struct RunRequest {
   SolverSpec solver;
   RecorderOptions recorder;
   int threads = 1;
-  bool keep_gamma = false;  ///< store the answer in the result file
-  bool bare_check = false;  ///< solve once more without looking and record the difference
-  double warm_up = 0;       ///< s; before the solve, see run()
+  std::string start = "cold";  ///< where the solve begins, see start.hpp
+  bool keep_gamma = false;     ///< store the answer in the result file
+  bool bare_check = false;     ///< solve once more without looking and record the difference
+  double warm_up = 0;          ///< s; before the solve, see run()
   // Set by studies.
   std::string study;
   int repetition = 1;
@@ -29,9 +30,9 @@ struct RunResult {
   long contacts = 0, bodies = 0;
   std::vector<std::pair<std::string, double>> descriptors;  ///< of the problem
   std::string solver;                                       ///< as asked for
-  std::string law;
-  std::vector<OptionList::Entry> options;  ///< all of them, with the values used
-  Info info;                               ///< the solver's own words
+  std::string law;                                          ///< that it solves
+  std::vector<OptionList::Entry> options;                   ///< all of them, with the values used
+  Info info;                                                ///< the solver's own words
   /// The solver's status, except that a solve the recorder ended because a limit had passed is
   /// "time_limit" or "max_iterations", and a process that did not end by itself "crashed", "killed"
   /// or "out_of_memory".
@@ -53,6 +54,9 @@ struct RunResult {
   std::vector<double> gamma;  ///< with keep_gamma
   Provenance provenance;
 };
+
+/// Aims the stop and the targets at the law that the solver solves (judged_by).
+void judge_by_law(RunRequest& request);
 
 /// Who is told how a run goes. Both are called off the clock; either may be empty.
 struct RunWatch {

@@ -12,7 +12,9 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <tuple>
 
+#include "harness/start.hpp"
 #include "problems/catalogue.hpp"
 #include "problems/descriptors.hpp"
 #include "problems/error.hpp"
@@ -85,9 +87,9 @@ std::vector<Entry> items(const Entry& entry, const std::string& key) {
 
 const std::vector<std::string>& known_keys() {
   static const std::vector<std::string> keys = {
-      "name",        "description", "include", "problems",   "select",
-      "solvers",     "stop",        "targets", "time_limit", "memory_limit",
-      "repetitions", "threads",     "seed",    "warm_up",    "bare"};
+      "name", "description", "include",    "problems",     "select",      "solvers",
+      "stop", "targets",     "time_limit", "memory_limit", "repetitions", "threads",
+      "seed", "warm_up",     "bare",       "starts"};
   return keys;
 }
 
@@ -311,6 +313,19 @@ std::vector<SolverSpec> read_solvers(const Reader& reader) {
   return result;
 }
 
+std::vector<std::string> read_starts(const Entry& entry) {
+  std::vector<std::string> starts;
+  for (const Entry& item : items(entry, "starts")) {
+    if (!item.node.IsScalar()) item.fail("starts", "a text");
+    check_start(item.node.Scalar(), item.file + ": " + item.place("starts"));
+    if (std::count(starts.begin(), starts.end(), item.node.Scalar()) > 0) {
+      item.fail("starts", "each entry once");
+    }
+    starts.push_back(item.node.Scalar());
+  }
+  return starts;
+}
+
 void read_selection(const Reader& reader, Study& study) {
   const Entry* entry = reader.find("select");
   if (!entry) return;
@@ -419,6 +434,7 @@ Study read_study(const std::string& path) {
   study.problem_files = read_problems(reader);
   read_selection(reader, study);
   study.solvers = read_solvers(reader);
+  if (const Entry* starts = reader.find("starts")) study.starts = read_starts(*starts);
   if (const Entry* stop = reader.find("stop")) {
     study.stop = parse_target(reader.text("stop", false), stop->file + ": " + stop->place("stop"));
   }
@@ -500,7 +516,15 @@ std::vector<Instance> instances_of(const Study& study) {
       throw InputError(file, "", "a problem that the study does not have yet",
                        "the same name and content as " + first->second);
     }
-    if (selected(study, *instance)) instances.push_back({file, std::move(instance)});
+    if (!selected(study, *instance)) continue;
+    for (const std::string& start : study.starts) {
+      try {
+        instance->starts[start] = start_identity(start, problem);
+      } catch (const InputError& error) {
+        throw InputError(file + ": " + error.what());
+      }
+    }
+    instances.push_back({file, std::move(instance)});
   }
   if (instances.empty()) {
     throw InputError(study.select_place, "", "at least one problem that meets all conditions",
@@ -511,23 +535,24 @@ std::vector<Instance> instances_of(const Study& study) {
 
 /// Everything that changes a result or its timing, but for build and machine.
 KeyParts parts_of(const Study& study, const RunRequest& request, const std::string& hash,
-                  int jobs) {
+                  const std::string& start, int jobs) {
   std::string options, targets;
   for (const auto& option : make_solver(request.solver)->options().entries()) {
     options += (options.empty() ? "" : ", ") + option.name + "=" + option.value;
   }
-  for (const Target& target : study.targets) {
+  for (const Target& target : request.recorder.targets) {
     targets += (targets.empty() ? "" : ", ") + target.text();
   }
   return {{"instance", hash},
           {"solver", request.solver.id},
           {"options", options},
+          {"start", start},
           {"threads", fmt::format("{}", request.threads)},
           {"ranks", "1"},
           {"jobs", fmt::format("{}", jobs)},
           {"time_limit", number_text(study.time_limit)},
           {"memory_limit", number_text(study.memory_limit)},
-          {"stop", study.stop.text()},
+          {"stop", request.recorder.stop->text()},
           {"targets", targets},
           {"warm_up", number_text(study.warm_up)},
           {"bare", study.bare ? "true" : "false"},
@@ -540,20 +565,31 @@ KeyParts parts_of(const Study& study, const RunRequest& request, const std::stri
 std::vector<PlannedRun> plan(const Study& study, int jobs) {
   std::vector<PlannedRun> runs;
   const KeyParts build = build_identity(), machine = machine_identity();
+  std::vector<std::pair<SolverSpec, std::string>> turns;
+  for (const SolverSpec& solver : study.solvers) {
+    for (const std::string& start : study.starts) {
+      if (start == "cold" || solver_entry(solver.id).warm_start) turns.emplace_back(solver, start);
+    }
+  }
+  if (turns.empty()) {
+    throw InputError(study.name, "starts", "'cold' too, which all of its solvers can do",
+                     "guesses only, which none of them uses");
+  }
   std::uint64_t block = 0;  // of runs among which the order is random
   for (const Instance& instance : instances_of(study)) {
     for (const int threads : study.threads) {
       for (int repetition = 1; repetition <= study.repetitions; ++repetition) {
         const std::uint64_t seed = 1000003 * static_cast<std::uint64_t>(study.seed) + block++;
-        for (const std::size_t turn : shuffled(study.solvers.size(), seed)) {
+        for (const std::size_t turn : shuffled(turns.size(), seed)) {
           PlannedRun planned;
           planned.instance = instance.summary;
           RunRequest& request = planned.request;
           request.problem_file = instance.file;
-          request.solver = study.solvers[turn];
+          std::tie(request.solver, request.start) = turns[turn];
           request.recorder.stop = study.stop;
           request.recorder.targets = study.targets;
           request.recorder.time_limit = study.time_limit;
+          judge_by_law(request);
           request.threads = threads;
           request.warm_up = study.warm_up;
           request.bare_check = study.bare;
@@ -561,12 +597,14 @@ std::vector<PlannedRun> plan(const Study& study, int jobs) {
           request.repetition = repetition;
 
           const std::string& hash = instance.summary->hash;
-          planned.key_parts = parts_of(study, request, hash, jobs);
+          planned.key_parts =
+              parts_of(study, request, hash, instance.summary->starts.at(request.start), jobs);
           planned.key_parts.insert(planned.key_parts.end(), build.begin(), build.end());
           planned.key_parts.insert(planned.key_parts.end(), machine.begin(), machine.end());
           planned.key = digest_of(planned.key_parts);
           // Readable, and unique by the digest of what the readable part may have lost.
-          const std::string text = request.solver.text();
+          std::string text = request.solver.text();
+          if (request.start != "cold") text += ",from-" + request.start;
           planned.file_name = fmt::format("{}__{}__t{}__r{}__{}.h5", safe(instance.summary->name),
                                           safe(text).substr(0, 80), threads, repetition,
                                           digest(hash + text).substr(0, 6));

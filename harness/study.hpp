@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,10 +31,11 @@ bool parse_range(const std::string& text, Selection& range);
 struct Study {
   std::string name;
   std::string description;
-  std::vector<std::string> problem_files;  ///< resolved paths
-  std::vector<Selection> select;           ///< only problems that meet all of these
-  std::string select_place;                ///< file, line and column of `select`, for messages
-  std::vector<SolverSpec> solvers;         ///< grids expanded
+  std::vector<std::string> problem_files;   ///< resolved paths
+  std::vector<Selection> select;            ///< only problems that meet all of these
+  std::string select_place;                 ///< file, line and column of `select`, for messages
+  std::vector<SolverSpec> solvers;          ///< grids expanded
+  std::vector<std::string> starts{"cold"};  ///< see start.hpp
   Target stop;
   std::vector<Target> targets;
   double time_limit = 60;   ///< s a run
@@ -61,6 +63,7 @@ struct InstanceSummary {
   std::string name, hash, form;
   long contacts = 0, bodies = 0;
   std::vector<std::pair<std::string, double>> descriptors;
+  std::map<std::string, std::string> starts;  ///< of the study, each with its identity
 };
 
 /// One run of a study, with the file its result goes to and the key that decides on resuming.
@@ -76,8 +79,8 @@ struct PlannedRun {
 std::string digest_of(const KeyParts& parts);
 
 /// All runs, in the order in which they are made: problem by problem, threads by threads,
-/// repetition by repetition; within a repetition the solvers take turns in a random order that the
-/// seed fixes.
+/// repetition by repetition; within a repetition the solvers and starts take turns in a random
+/// order that the seed fixes. A solver that cannot use a guess starts cold only.
 /// @param jobs  how many runs are made at a time: they share the memory bus, so it is part of keys
 /// @throws InputError if a problem cannot be read, or none meets the selection
 std::vector<PlannedRun> plan(const Study& study, int jobs = 1);

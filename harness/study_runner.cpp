@@ -96,6 +96,8 @@ std::vector<std::string> child_command(const StudyRunOptions& options, const Pla
                                       request.problem_file,
                                       "--solver",
                                       request.solver.text(),
+                                      "--start",
+                                      request.start,
                                       "--stop",
                                       request.recorder.stop->text(),
                                       "--time-limit",
@@ -130,7 +132,7 @@ RunResult empty_result(const PlannedRun& run) {
   result.bodies = instance.bodies;
   result.descriptors = instance.descriptors;
   result.solver = run.request.solver.text();
-  result.law = solver_entry(run.request.solver.id).law;
+  result.law = to_string(make_solver(run.request.solver)->law());
   result.options = make_solver(run.request.solver)->options().entries();
   result.info.own_residual = std::nan("");
   for (std::size_t m = 0; m < measure_count; ++m) {
@@ -149,7 +151,7 @@ bool is_result_of(const std::string& file, const PlannedRun& run, std::string& r
   try {
     const ResultSummary summary = read_result(file);
     if (summary.instance_hash == run.instance->hash &&
-        summary.solver == run.request.solver.text()) {
+        summary.solver == run.request.solver.text() && summary.start == run.request.start) {
       return true;
     }
     reason = fmt::format("a result of {} on {}", summary.solver, summary.instance);
@@ -233,8 +235,8 @@ class Forecast {
     double mean() const { return count > 0 ? sum / count : std::nan(""); }
   };
   static std::string alike(const PlannedRun& run) {
-    return fmt::format("{}|{}|{}", run.instance->hash, run.request.solver.text(),
-                       run.request.threads);
+    return fmt::format("{}|{}|{}|{}", run.instance->hash, run.request.solver.text(),
+                       run.request.start, run.request.threads);
   }
   std::map<std::string, Mean> alike_;
   Mean all_;

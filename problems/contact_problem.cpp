@@ -251,6 +251,21 @@ void ContactProblem::validate(const std::string& where) const {
   } else {
     check_delassus(where, *this);
   }
+  for (const auto& [guess, values] : guesses) {
+    const std::string path = "/guesses/" + guess + "/gamma";
+    const auto plain = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; };
+    if (guess.empty() || guess == "cold" || guess == "reference" ||
+        !std::all_of(guess.begin(), guess.end(), plain)) {
+      throw InputError(where, "/guesses",
+                       "names of letters, digits, '-' and '_', other than 'cold' and 'reference'",
+                       "'" + guess + "'");
+    }
+    if (values.gamma.size() != 3 * contacts()) {
+      throw InputError(where, path, fmt::format("{} values", 3 * contacts()),
+                       fmt::format("{}", values.gamma.size()));
+    }
+    check_finite(where, path, values.gamma.data(), values.gamma.size(), 3);
+  }
   if (!reference) return;
   if (reference->gamma.size() != 3 * contacts()) {
     throw InputError(where, "/reference/gamma", fmt::format("{} values", 3 * contacts()),

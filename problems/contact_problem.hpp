@@ -29,6 +29,12 @@ struct Reference {
   std::string method;                      ///< how it was obtained, e.g. "by hand"
 };
 
+/// A point to start from, stored with a problem.
+struct Guess {
+  std::vector<double> gamma;  ///< [n][3] N s
+  std::string method;         ///< where it comes from, e.g. "solution of the step before"
+};
+
 /// Where a problem came from. `parameters` is a JSON object in text form.
 struct Source {
   std::string kind;         ///< "generated" or "imported"
@@ -81,6 +87,7 @@ struct ContactProblem {
   BlockMatrix delassus;  ///< N, 1/kg
 
   std::optional<Reference> reference;
+  std::map<std::string, Guess> guesses;  ///< by name
   Source source;
 
   std::size_t contacts() const { return mu.size(); }
@@ -93,7 +100,7 @@ struct ContactProblem {
   void validate(const std::string& where) const;
 
   /// SHA-256 (hex) over everything that defines the problem or what it was made from, in the order
-  /// and byte order of docs/problem-format.md; name, source and reference do not enter.
+  /// and byte order of docs/problem-format.md; name, source, reference and guesses do not enter.
   std::string content_hash() const;
 };
 

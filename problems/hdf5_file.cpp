@@ -319,6 +319,20 @@ void Hdf5File::write_strings(const std::string& dataset, const std::vector<std::
   }
 }
 
+std::vector<std::string> Hdf5File::names(const std::string& group) const {
+  std::vector<std::string> names;
+  if (!has(group)) return names;
+  const Id holder(H5Oopen(id_, group.c_str(), H5P_DEFAULT), H5Oclose);
+  if (H5Iget_type(holder) != H5I_GROUP) fail(group, "a group", "something else");
+  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
+    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+    return 0;
+  };
+  hsize_t index = 0;
+  H5Literate(holder, H5_INDEX_NAME, H5_ITER_INC, &index, collect, &names);
+  return names;
+}
+
 std::vector<std::string> Hdf5File::attribute_names(const std::string& object) const {
   std::vector<std::string> names;
   if (!has(object)) return names;

@@ -47,6 +47,8 @@ class Hdf5File {
              const std::vector<std::size_t>& shape);
   void write_strings(const std::string& dataset, const std::vector<std::string>& data);
 
+  /// Names of what a group holds, sorted; none where there is no such group.
+  std::vector<std::string> names(const std::string& group) const;
   /// Names of the attributes of a group or dataset, sorted.
   std::vector<std::string> attribute_names(const std::string& object) const;
   std::optional<std::string> string_attribute(const std::string& object,

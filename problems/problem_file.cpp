@@ -113,6 +113,11 @@ ContactProblem read_problem(const std::string& path) {
     }
     problem.reference = std::move(reference);
   }
+  for (const std::string& name : file.names("/guesses")) {
+    const std::string group = "/guesses/" + name;
+    problem.guesses[name] = {file.read<double>(group + "/gamma").data,
+                             text_or(file, group.c_str(), "method")};
+  }
   problem.source = {text_or(file, "/source", "kind"), text_or(file, "/source", "description"),
                     text_or(file, "/source", "generator"), text_or(file, "/source", "parameters"),
                     text_or(file, "/source", "licence")};
@@ -167,6 +172,10 @@ void write_problem(const std::string& path, const ContactProblem& problem, bool 
     for (const auto& [name, value] : problem.reference->measures) {
       file.set_attribute("/reference", name, value);
     }
+  }
+  for (const auto& [name, guess] : problem.guesses) {
+    file.write("/guesses/" + name + "/gamma", guess.gamma, {problem.contacts(), 3});
+    file.set_attribute("/guesses/" + name, "method", guess.method);
   }
   file.make_group("/source");
   file.set_attribute("/source", "kind", problem.source.kind);

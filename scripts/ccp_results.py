@@ -76,6 +76,9 @@ class Run:
         self.instance = (int(root["contacts"]), root["instance"], root["instance_hash"])
         self.form, self.bodies = root.get("form", ""), int(root.get("bodies", 0))
         self.solver, self.solver_id, self.study = root["solver"], root["solver_id"], root["study"]
+        self.start = root.get("start", "cold")
+        if self.start != "cold":  # a curve of its own
+            self.solver += " from " + self.start
         self.law, self.repetition = root.get("law", ""), int(root.get("repetition", 1))
         self.status, self.reached = root["status"], bool(root["stop_reached"])
         self.message, self.time_limit = root.get("message", ""), float(root.get("time_limit", 0))

@@ -28,9 +28,8 @@ void certify_file(const Arguments& a, Context& context) {
   check_output_path(output, a.force);
   ContactProblem problem = read_problem(a.input);
   const SolverSpec spec = SolverSpec::parse(a.solver);
-  if (solver_entry(spec.id).law != "convex") {
-    throw InputError("solver " + spec.id, "law", "convex, as the references are",
-                     solver_entry(spec.id).law);
+  if (const Law law = make_solver(spec)->law(); law != Law::convex) {
+    throw InputError("solver " + spec.id, "law", "convex, as the references are", to_string(law));
   }
   const KokkosSession kokkos(a.threads);
   const auto solver = make_solver(spec);

@@ -88,6 +88,8 @@ void add_info(CLI::App& app, Context&) {
     out["gravity"] = host.gravity;
     out["hash"] = host.content_hash();
     out["reference"] = host.reference ? host.reference->method : "";
+    out["guesses"] = nlohmann::json::array();
+    for (const auto& guess : host.guesses) out["guesses"].push_back(guess.first);
     if (host.reference) out["reference_measures"] = host.reference->measures;
     out["source"] = {{"kind", host.source.kind},
                      {"description", host.source.description},
@@ -125,6 +127,7 @@ void add_info(CLI::App& app, Context&) {
                                 scale, largest, products));
     row("r", fmt::format("rms {:.4g} m/s, dt = {} s", described.at("rms_r"), host.dt));
     row("hash", host.content_hash());
+    for (const auto& [name, guess] : host.guesses) row("guess", name + ": " + guess.method);
     row("reference", host.reference ? host.reference->method : "none");
     if (host.reference && host.reference->measures.count("residual")) {
       row("", fmt::format("residual {:.2e}", host.reference->measures.at("residual")));

@@ -36,13 +36,13 @@ void list_solvers(bool as_json) {
   for (const SolverEntry& entry : solver_entries()) {
     const auto solver = entry.make();
     if (!as_json) {
-      fmt::print("{}  {}\n    law {}, forms {}{}\n", entry.id, entry.summary, entry.law,
-                 fmt::join(entry.forms, " and "),
+      fmt::print("{}  {}\n    law {}, forms {}{}\n", entry.id, entry.summary,
+                 fmt::join(entry.laws, " or "), fmt::join(entry.forms, " and "),
                  entry.warm_start ? ", uses an initial guess" : "");
     }
     const json options = list_options(solver->options(), as_json);
     all.push_back({{"id", entry.id},
-                   {"law", entry.law},
+                   {"law", fmt::format("{}", fmt::join(entry.laws, ", "))},
                    {"forms", entry.forms},
                    {"warm_start", entry.warm_start},
                    {"summary", entry.summary},

@@ -11,6 +11,7 @@
 #include "harness/app/terminal.hpp"
 #include "harness/result_file.hpp"
 #include "harness/run.hpp"
+#include "harness/start.hpp"
 #include "problems/catalogue.hpp"
 #include "problems/error.hpp"
 #include "problems/hdf5_file.hpp"
@@ -19,7 +20,7 @@ namespace ccp::app {
 namespace {
 
 struct Arguments {
-  std::string problem, solver, stop = "residual=1e-6", targets, output;
+  std::string problem, solver, start = "cold", stop = "residual=1e-6", targets, output;
   double time_limit = 60;
   long max_outer = 0;
   int threads = 1;
@@ -49,13 +50,15 @@ nlohmann::ordered_json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-void print_json(const RunResult& result) {
+void print_json(const RunResult& result, const std::string& start) {
   nlohmann::ordered_json out;
   out["instance"] = result.instance;
   out["hash"] = result.instance_hash;
   out["contacts"] = result.contacts;
   out["bodies"] = result.bodies;
   out["solver"] = result.solver;
+  out["law"] = result.law;
+  out["start"] = start;
   out["options"] = nlohmann::ordered_json::object();
   for (const auto& option : result.options) out["options"][option.name] = option.value;
   out["status"] = result.status;
@@ -101,18 +104,18 @@ void print_json(const RunResult& result) {
   fmt::print("{}\n", out.dump(2));
 }
 
-void print_table(const RunResult& result, const Arguments& arguments) {
+void print_table(const RunResult& result, const std::string& stop) {
   const auto row = [](const char* name, const std::string& value) {
     fmt::print("{:<10} {}\n", name, value);
   };
   row("problem", fmt::format("{}: {} contacts, {} bodies", result.instance,
                              grouped(result.contacts), grouped(result.bodies)));
-  row("solver", fmt::format("{} ({}, {} thread{})", result.solver, result.provenance.backend,
-                            result.provenance.threads, result.provenance.threads == 1 ? "" : "s"));
+  row("solver", fmt::format("{} ({} law, {}, {} thread{})", result.solver, result.law,
+                            result.provenance.backend, result.provenance.threads,
+                            result.provenance.threads == 1 ? "" : "s"));
   row("status",
       result.status + (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
-  row("stop",
-      fmt::format("{}: {}", arguments.stop, result.stop_reached ? "reached" : "NOT reached"));
+  row("stop", fmt::format("{}: {}", stop, result.stop_reached ? "reached" : "NOT reached"));
   row("time", fmt::format("{} solving, {} setup, {} problem to device", duration(result.time),
                           duration(result.setup_time), duration(result.problem_time)));
   if (result.bare_time > 0) {
@@ -129,9 +132,13 @@ void print_table(const RunResult& result, const Arguments& arguments) {
   row("claim", fmt::format("{} by the solver's own measure, {}",
                            scientific(result.info.own_residual), result.info.own_residual_name));
   fmt::print("\n{:<20} {:>10} {:>10}\n", "referee", "final", "best");
-  for (const Measure m :
-       {Measure::residual, Measure::dual, Measure::primal, Measure::complementarity, Measure::error,
-        Measure::cost, Measure::feas, Measure::natural_map, Measure::velocity}) {
+  const std::vector<Measure> convex = {
+      Measure::residual, Measure::dual, Measure::primal, Measure::complementarity,
+      Measure::error,    Measure::cost, Measure::feas,   Measure::natural_map,
+      Measure::velocity};
+  const std::vector<Measure> coulomb = {Measure::coulomb_residual, Measure::primal,
+                                        Measure::coulomb_natural_map, Measure::coulomb_merit};
+  for (const Measure m : result.law == to_string(Law::coulomb) ? coulomb : convex) {
     if (m == Measure::velocity && std::isnan(result.final_measures[m])) continue;
     fmt::print("{:<20} {:>10} {:>10}\n", name_of(m), scientific(result.final_measures[m]),
                scientific(result.best[m]));
@@ -156,9 +163,12 @@ void solve(const Arguments& arguments, Context& context) {
   request.solver = SolverSpec::parse(arguments.solver);
   request.recorder.stop = parse_target(arguments.stop, "--stop");
   request.recorder.targets = parse_targets(arguments.targets, "--targets");
+  check_start(arguments.start, "--start");
+  request.start = arguments.start;
   request.recorder.time_limit = arguments.time_limit;
   if (arguments.max_outer > 0) request.recorder.iteration_limit = arguments.max_outer;
   request.threads = arguments.threads;
+  judge_by_law(request);
   request.keep_gamma = arguments.keep_gamma;
   request.bare_check = arguments.bare;
   request.warm_up = arguments.warm_up;
@@ -192,9 +202,9 @@ void solve(const Arguments& arguments, Context& context) {
     write_result(arguments.output, request, result, "", arguments.force);
   }
   if (arguments.json) {
-    print_json(result);
+    print_json(result, request.start);
   } else if (!arguments.quiet) {
-    print_table(result, arguments);
+    print_table(result, request.recorder.stop->text());
   }
   context.exit_code = result.stop_reached ? done : target_not_reached;
 }
@@ -208,6 +218,12 @@ void add_solve(CLI::App& app, Context& context) {
   command->add_option("problem", a->problem, "Problem file or catalogue name")->required();
   command->add_option("-s,--solver", a->solver, "ID[option=value,...], see `ccpbench list solvers`")
       ->required();
+  command
+      ->add_option(
+          "--start", a->start,
+          "Where to begin: cold, a guess of the problem (NAME or NAME*0.85), reference, or "
+          "a result file with impulses")
+      ->capture_default_str();
   command->add_option("--stop", a->stop, "End when the referee measures MEASURE=VALUE")
       ->capture_default_str();
   command->add_option("--targets", a->targets,

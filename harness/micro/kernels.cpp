@@ -30,20 +30,30 @@ void delassus_apply(benchmark::State& state) {
 }
 BENCHMARK(delassus_apply)->Unit(benchmark::kMicrosecond);
 
-// The product's 112 bytes with p also read and written in place of the result, r, normal, step, mu.
-void pgj_iteration(benchmark::State& state) {
-  constexpr long iterations = 100;
-  const auto solver = make_solver(SolverSpec::parse("pgj"));
+/// A hundred iterations of a solver from gamma = 0, without its setup.
+void iterations(benchmark::State& state, const char* spec, double bytes) {
+  constexpr long count = 100;
+  const auto solver = make_solver(SolverSpec::parse(spec));
   solver->setup(device());
-  Vector gamma(device().map(), 1);
   for (auto _ : state) {
-    IterationLimit limit(iterations);
+    Vector gamma(device().map(), 1);
+    IterationLimit limit(count);
     solver->solve(gamma, limit);
     fence();
   }
-  report(state, static_cast<double>(state.iterations() * iterations), 200);
+  report(state, static_cast<double>(state.iterations() * count), bytes);
 }
-BENCHMARK(pgj_iteration)->Unit(benchmark::kMillisecond);
+
+// The product's 112 bytes with p also read and written in place of the result, r, normal, step, mu.
+BENCHMARK_CAPTURE(iterations, pgj, "pgj", 200)->Unit(benchmark::kMillisecond);
+// p read and written, a record of 96 bytes, bodies, and two body velocities read and written.
+BENCHMARK_CAPTURE(iterations, pgs_sequential, "pgs", 152)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(iterations, pgs_colored, "pgs[sweep=colored]", 152)
+    ->Unit(benchmark::kMillisecond);
+// pgj's with two impulses read and one written, and the metric's four numbers in place of a step.
+BENCHMARK_CAPTURE(iterations, apgd, "apgd", 248)->Unit(benchmark::kMillisecond);
+// Impulse and direction read and written.
+BENCHMARK_CAPTURE(iterations, bb, "bb[step=bb1]", 272)->Unit(benchmark::kMillisecond);
 
 // The whole Krylov iteration of ipm: A x, preconditioner and Belos' vector work, taken as the time
 // Belos spends in the first 20 outer iterations divided by the iterations it makes.

@@ -71,13 +71,18 @@ KOKKOS_INLINE_FUNCTION Vec3 stretch(double normal_factor, double tangential_fact
 /// Euclidean projection onto K_mu; with mu = 0 onto the half-line n >= 0, t = 0.
 KOKKOS_INLINE_FUNCTION Vec3 project_friction_cone(const Vec3& value, const Vec3& normal,
                                                   double mu) {
-  const Split s = split(value, normal);
-  const double n = (s.n + mu * s.size) / (1 + mu * mu);
-  if (n <= 0) return {0, 0, 0};          // inside the polar cone -K_mu*
-  if (s.size <= mu * s.n) return value;  // inside
-  // The tangential part is not zero here unless mu = 0, and then nothing remains of it.
-  const double scale = s.size > 0 ? mu * n / s.size : 0;
-  return n * normal + scale * s.t;
+  // All three cases are computed and one is selected, on plain numbers: so that loops over contacts
+  // run in SIMD lanes.
+  const double along = dot(value, normal);
+  const double x = value.x - along * normal.x, y = value.y - along * normal.y,
+               z = value.z - along * normal.z;
+  const double size = sqrt(x * x + y * y + z * z);
+  const bool inside = (along >= 0) & (size <= mu * along);
+  double n = (along + mu * size) / (1 + mu * mu);
+  n = n <= 0 ? 0 : n;  // inside the polar cone -K_mu*; a NaN stays
+  const double scale = mu * n / (size > 0 ? size : 1);
+  return {inside ? value.x : n * normal.x + scale * x, inside ? value.y : n * normal.y + scale * y,
+          inside ? value.z : n * normal.z + scale * z};
 }
 
 /// Euclidean distance to K_mu of a triple with normal part n and tangential norm t.

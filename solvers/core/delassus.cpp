@@ -1,10 +1,40 @@
 #include "solvers/core/delassus.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
+namespace {
+
+/// Inverse of a symmetric, positive semidefinite 3x3 matrix; zero for the zero matrix. A singular
+/// one (a body that turns about some axes only) is shifted by 1e-8 of its mean eigenvalue, which
+/// changes what is in its range by as much.
+void invert_inertia(const double* matrix, double* inverse) {
+  double a[3][3];
+  std::memcpy(a, matrix, sizeof a);
+  const double mean = (a[0][0] + a[1][1] + a[2][2]) / 3;
+  std::fill_n(inverse, 9, 0.0);
+  if (!(mean > 0)) return;
+  const auto cofactor = [&](int i, int j) {
+    const int p = (i + 1) % 3, q = (i + 2) % 3, r = (j + 1) % 3, s = (j + 2) % 3;
+    return a[p][r] * a[q][s] - a[p][s] * a[q][r];
+  };
+  const auto determinant = [&] {
+    return a[0][0] * cofactor(0, 0) + a[0][1] * cofactor(0, 1) + a[0][2] * cofactor(0, 2);
+  };
+  if (determinant() < 1e-6 * mean * mean * mean) {
+    for (int i = 0; i < 3; ++i) a[i][i] += 1e-8 * mean;
+  }
+  const double det = determinant();
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) inverse[3 * i + j] = cofactor(j, i) / det;
+  }
+}
+
+}  // namespace
+
 DelassusOperator::DelassusOperator(const ContactProblem& problem) {
   contacts_ = static_cast<int>(problem.contacts());
   bodies_ = static_cast<int>(problem.bodies());
@@ -45,12 +75,18 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem) {
   incidence_offset_ = upload<DeviceArray<int*>>("ccp::Delassus::incidence_offset", offset, m + 1);
   incidence_ = upload<DeviceArray<int*>>("ccp::Delassus::incidence", incidence, incidence.size());
   inverse_mass_ = upload<DeviceArray<double*>>("ccp::Delassus::inverse_mass", inverse_mass, m + 1);
-  velocity_ = DeviceArray<double**>("ccp::Delassus::velocity", m + 1, rotates_ ? 6 : 3);
+  velocity_ = make_image("ccp::Delassus::velocity");
+  std::vector<double> mass(m + 1, 0.0);
+  for (std::size_t i = 0; i < m; ++i) mass[i] = inverse_mass[i] > 0 ? 1 / inverse_mass[i] : 0;
+  mass_ = upload<DeviceArray<double*>>("ccp::Delassus::mass", mass, m + 1);
   if (rotates_) {
     std::vector<double> inverse_inertia = problem.inverse_inertia;
     inverse_inertia.resize(9 * (m + 1), 0.0);
     inverse_inertia_ = upload<DeviceArray<double* [3][3]>>("ccp::Delassus::inverse_inertia",
                                                            inverse_inertia, m + 1);
+    std::vector<double> inertia(9 * (m + 1), 0.0);
+    for (std::size_t i = 0; i < m; ++i) invert_inertia(&inverse_inertia[9 * i], &inertia[9 * i]);
+    inertia_ = upload<DeviceArray<double* [3][3]>>("ccp::Delassus::inertia", inertia, m + 1);
     std::vector<double> arm(6 * n);
     for (std::size_t c = 0; c < n; ++c) {
       std::memcpy(&arm[6 * c], &problem.arm_a[3 * c], 3 * sizeof(double));
@@ -65,8 +101,7 @@ Teuchos::RCP<DelassusOperator> DelassusOperator::clone() const {
   if (assembled_) {
     copy->next_ = VectorView("ccp::Delassus::next", next_.extent(0));
   } else {
-    copy->velocity_ =
-        DeviceArray<double**>("ccp::Delassus::velocity", velocity_.extent(0), velocity_.extent(1));
+    copy->velocity_ = make_image("ccp::Delassus::velocity");
   }
   return copy;
 }
@@ -87,10 +122,55 @@ void DelassusOperator::apply(const Vector& x, Vector& y, Teuchos::ETransp, doubl
   }
 }
 
-void DelassusOperator::accumulate_bodies(const ConstVectorView& p) const {
+DelassusOperator::Image DelassusOperator::make_image(const std::string& label) const {
+  if (assembled_) return Image(label, contacts_, 3);
+  return Image(label, bodies_ + 1, rotates_ ? 6 : 3);
+}
+
+void DelassusOperator::compute_image(const ConstVectorView& p, const Image& image) const {
+  if (!assembled_) {
+    accumulate_bodies(p, image);
+    return;
+  }
+  multiply_blocks(
+      p, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+        image(c, 0) = d.x;
+        image(c, 1) = d.y;
+        image(c, 2) = d.z;
+      });
+}
+
+double DelassusOperator::energy(const Image& image, const ConstVectorView& p) const {
+  double sum = 0;
+  if (assembled_) {
+    Kokkos::parallel_reduce(
+        "ccp::Delassus::energy", range(contacts_),
+        KOKKOS_LAMBDA(const int c, double& total) { total += dot(row3(image, c), load3(p, c)); },
+        sum);
+    return sum;
+  }
+  // v . M v, twice the kinetic energy.
+  const auto mass = mass_;
+  const auto inertia = inertia_;
+  const bool rotates = rotates_;
+  Kokkos::parallel_reduce(
+      "ccp::Delassus::energy", range(bodies_),
+      KOKKOS_LAMBDA(const int i, double& total) {
+        const Vec3 v = row3(image, i);
+        total += mass(i) * dot(v, v);
+        if (!rotates) return;
+        for (int j = 0; j < 3; ++j) {
+          for (int k = 0; k < 3; ++k) total += image(i, 3 + j) * inertia(i, j, k) * image(i, 3 + k);
+        }
+      },
+      sum);
+  return sum;
+}
+
+void DelassusOperator::accumulate_bodies(const ConstVectorView& p, const Image& velocity) const {
   const auto offset = incidence_offset_;
   const auto incidence = incidence_;
-  const auto v = velocity_;
+  const auto v = velocity;
   const auto inverse_mass = inverse_mass_;
   if (!rotates_) {
     Kokkos::parallel_for(

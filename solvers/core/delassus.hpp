@@ -2,6 +2,7 @@
 
 #include "problems/contact_problem.hpp"
 #include "solvers/core/cone.hpp"
+#include "solvers/core/staged_loop.hpp"
 #include "solvers/core/trilinos.hpp"
 
 namespace ccp {
@@ -50,10 +51,25 @@ class DelassusOperator : public Operator {
     if (assembled_) {
       multiply_blocks(p, sink);
     } else {
-      accumulate_bodies(p);
-      contact_velocities(sink);
+      accumulate_bodies(p, velocity_);
+      contact_velocities(velocity_, sink);
     }
   }
+
+  /// What a vector of impulses does: the velocities it gives to the bodies, [m + 1][3 or 6], from
+  /// which a product with N is one pass over the contacts; N p itself, [n][3], in assembled form.
+  /// Images add up like the impulses do, and in bodies form are four times shorter.
+  using Image = DeviceArray<double**>;
+  Image make_image(const std::string& label) const;
+  void compute_image(const ConstVectorView& p, const Image& image) const;
+  /// p . N p, from the image of p. @param p  looked at in assembled form only
+  double energy(const Image& image, const ConstVectorView& p) const;
+  /// Calls sink(c, (N p)_c) for every contact, as apply_fused does, for p with that image.
+  template <class Sink>
+  void for_each_velocity(const Image& image, const Sink& sink) const;
+  /// Calls sink(c, (N p)_c, a_c, b_c) for every contact and adds up what it puts into a_c and b_c.
+  template <class Sink>
+  void sum_velocities(const Image& image, const Sink& sink, double& a, double& b) const;
 
   /// One step p <- update(c, p_c, (N p)_c) of a fixed-point iteration, in place.
   template <class Update>
@@ -62,16 +78,16 @@ class DelassusOperator : public Operator {
   /// Velocities M^-1 D gamma that impulses p give to the bodies (bodies form).
   /// @return [m + 1][3 or 6] m/s and rad/s; the last row is the immovable body
   DeviceArray<double**> body_velocities(const ConstVectorView& p) const {
-    accumulate_bodies(p);
+    accumulate_bodies(p, velocity_);
     return velocity_;
   }
 
   bool is_assembled() const { return assembled_; }
 
   // Public only because device lambdas may not live in private members.
-  void accumulate_bodies(const ConstVectorView& p) const;
+  void accumulate_bodies(const ConstVectorView& p, const Image& velocity) const;
   template <class Sink>
-  void contact_velocities(const Sink& sink) const;
+  void contact_velocities(const Image& velocity, const Sink& sink) const;
   template <class Sink>
   void multiply_blocks(const ConstVectorView& p, const Sink& sink) const;
 
@@ -89,6 +105,8 @@ class DelassusOperator : public Operator {
   DeviceArray<int*> incidence_;         ///< 2 * contact + side, grouped by body
   DeviceArray<double*> inverse_mass_;
   DeviceArray<double* [3][3]> inverse_inertia_;
+  DeviceArray<double*> mass_;            ///< [m + 1] 1 / inverse_mass, 0 where that is 0
+  DeviceArray<double* [3][3]> inertia_;  ///< pseudo-inverse of inverse_inertia_
 
   // Assembled form.
   DeviceArray<std::int64_t*> row_offset_;
@@ -102,33 +120,72 @@ class DelassusOperator : public Operator {
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-template <class Sink>
-void DelassusOperator::contact_velocities(const Sink& sink) const {
-  const auto body = body_;
-  const auto v = velocity_;
-  const auto arm = arm_;
-  if (!rotates_) {
-    Kokkos::parallel_for(
-        "ccp::Delassus::contact_velocities", range(contacts_), KOKKOS_LAMBDA(const int c) {
-          const int a = body(c, 0), b = body(c, 1);
-          sink(c, Vec3{v(b, 0) - v(a, 0), v(b, 1) - v(a, 1), v(b, 2) - v(a, 2)});
-        });
-    return;
+/// Relative velocity of the two bodies of a contact, from body velocities.
+struct RelativeVelocity {
+  DeviceArray<int* [2]> body;
+  DeviceArray<double**> v;
+  KOKKOS_INLINE_FUNCTION Vec3 operator()(const int c) const {
+    const int a = body(c, 0), b = body(c, 1);
+    return {v(b, 0) - v(a, 0), v(b, 1) - v(a, 1), v(b, 2) - v(a, 2)};
   }
-  Kokkos::parallel_for(
-      "ccp::Delassus::contact_velocities", range(contacts_), KOKKOS_LAMBDA(const int c) {
-        Vec3 d;
-        for (int side = 0; side < 2; ++side) {
-          const int i = body(c, side);
-          const double sign = side == 0 ? -1 : 1;
-          const double w0 = v(i, 3), w1 = v(i, 4), w2 = v(i, 5);
-          const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
-          d.x += sign * (v(i, 0) + w1 * r2 - w2 * r1);
-          d.y += sign * (v(i, 1) + w2 * r0 - w0 * r2);
-          d.z += sign * (v(i, 2) + w0 * r1 - w1 * r0);
-        }
-        sink(c, d);
-      });
+};
+
+/// The same at the contact points of rotating bodies.
+struct RelativeVelocityAtArms {
+  DeviceArray<int* [2]> body;
+  DeviceArray<double**> v;
+  DeviceArray<double* [2][3]> arm;
+  KOKKOS_INLINE_FUNCTION Vec3 operator()(const int c) const {
+    Vec3 d;
+    for (int side = 0; side < 2; ++side) {
+      const int i = body(c, side);
+      const double sign = side == 0 ? -1 : 1;
+      const double w0 = v(i, 3), w1 = v(i, 4), w2 = v(i, 5);
+      const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
+      d.x += sign * (v(i, 0) + w1 * r2 - w2 * r1);
+      d.y += sign * (v(i, 1) + w2 * r0 - w0 * r2);
+      d.z += sign * (v(i, 2) + w0 * r1 - w1 * r0);
+    }
+    return d;
+  }
+};
+
+/// Row c of an array with three columns.
+struct StoredVelocity {
+  DeviceArray<double**> v;
+  KOKKOS_INLINE_FUNCTION Vec3 operator()(const int c) const { return row3(v, c); }
+};
+
+template <class Sink>
+void DelassusOperator::contact_velocities(const Image& velocity, const Sink& sink) const {
+  const char* label = "ccp::Delassus::contact_velocities";
+  if (rotates_) {
+    for_each_staged(label, contacts_, RelativeVelocityAtArms{body_, velocity, arm_}, sink);
+  } else {
+    for_each_staged(label, contacts_, RelativeVelocity{body_, velocity}, sink);
+  }
+}
+
+template <class Sink>
+void DelassusOperator::for_each_velocity(const Image& image, const Sink& sink) const {
+  if (assembled_) {
+    for_each_staged("ccp::Delassus::for_each_velocity", contacts_, StoredVelocity{image}, sink);
+  } else {
+    contact_velocities(image, sink);
+  }
+}
+
+template <class Sink>
+void DelassusOperator::sum_velocities(const Image& image, const Sink& sink, double& a,
+                                      double& b) const {
+  const char* label = "ccp::Delassus::sum_velocities";
+  if (assembled_) {
+    sum_staged(label, contacts_, StoredVelocity{image}, sink, a, b);
+  } else if (rotates_) {
+    sum_staged(label, contacts_, RelativeVelocityAtArms{body_, image, arm_}, sink, a, b);
+  } else {
+    sum_staged(label, contacts_, RelativeVelocity{body_, image}, sink, a, b);
+  }
 }
 
 template <class Sink>
@@ -152,8 +209,9 @@ void DelassusOperator::multiply_blocks(const ConstVectorView& p, const Sink& sin
 template <class Update>
 void DelassusOperator::advance(const VectorView& p, const Update& update) const {
   if (!assembled_) {
-    accumulate_bodies(p);
+    accumulate_bodies(p, velocity_);
     contact_velocities(
+        velocity_,
         KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(p, c, update(c, load3(p, c), d)); });
     return;
   }

@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "problems/error.hpp"
+#include "solvers/apgd/apgd.hpp"
+#include "solvers/bb/bb.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "solvers/lcp/lcp.hpp"
 #include "solvers/pgj/pgj.hpp"
+#include "solvers/pgs/pgs.hpp"
 #include "solvers/vipm/vipm.hpp"
 
 namespace ccp {
@@ -19,19 +22,37 @@ std::unique_ptr<Solver> make() {
 std::vector<SolverEntry>& entries() {
   static std::vector<SolverEntry> table = {
       {"pgj",
-       "convex",
+       {"convex"},
        {"bodies", "assembled"},
        true,
        "projected Gauss-Jacobi (Tasora and Anitescu)",
        make<PgjSolver>},
+      {"pgs",
+       {"convex", "coulomb"},
+       {"bodies", "assembled"},
+       true,
+       "projected Gauss-Seidel, contact by contact or colour by colour",
+       make<PgsSolver>},
+      {"apgd",
+       {"convex"},
+       {"bodies", "assembled"},
+       true,
+       "accelerated projected gradient descent (Nesterov; Mazhar et al.)",
+       make<ApgdSolver>},
+      {"bb",
+       {"convex"},
+       {"bodies", "assembled"},
+       true,
+       "spectral projected gradient method (Barzilai and Borwein; Birgin et al.)",
+       make<BbSolver>},
       {"ipm",
-       "convex",
+       {"convex"},
        {"bodies", "assembled"},
        false,
        "interior-point method with inexact Krylov directions (Kleinert, Simeon and Obermayr)",
        make<IpmSolver>},
       {"vipm",
-       "convex",
+       {"convex"},
        {"bodies"},
        true,
        "predictor-corrector interior-point method in body-velocity space",
@@ -44,6 +65,25 @@ std::vector<SolverEntry>& entries() {
        make<LcpSolver>},
   };
   return table;
+}
+
+bool solves(const SolverEntry& entry, const std::string& law) {
+  return std::find(entry.laws.begin(), entry.laws.end(), law) != entry.laws.end();
+}
+
+/// A law that the solver does not know, asked of it, is worth more than "unknown option 'law'".
+void refuse_other_laws(const SolverEntry& entry, const SolverSpec& spec) {
+  for (const auto& [name, value] : spec.options) {
+    if (name != "law" || solves(entry, value)) continue;
+    std::string others;
+    for (const SolverEntry& other : solver_entries()) {
+      if (solves(other, value)) others += (others.empty() ? "" : ", ") + other.id;
+    }
+    throw InputError("solver " + entry.id, "law",
+                     entry.laws.size() == 1 ? entry.laws.front() + ", the only one it solves"
+                                            : "one of those it solves",
+                     value + (others.empty() ? "" : ", which is solved by " + others));
+  }
 }
 
 }  // namespace
@@ -67,10 +107,13 @@ const SolverEntry& solver_entry(const std::string& id) {
 }
 
 std::unique_ptr<Solver> make_solver(const SolverSpec& spec) {
-  auto solver = solver_entry(spec.id).make();
+  const SolverEntry& entry = solver_entry(spec.id);
+  auto solver = entry.make();
+  refuse_other_laws(entry, spec);
   OptionList options = solver->options();
   std::vector<std::string> given;
   for (const auto& [name, value] : spec.options) {
+    if (name == "law" && entry.laws.size() == 1) continue;  // the one it has
     options.set(name, value);
     given.push_back(name);
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "solvers/core/law.hpp"
 #include "solvers/core/observer.hpp"
 #include "solvers/core/options.hpp"
 #include "solvers/core/problem.hpp"
@@ -50,6 +51,9 @@ class Solver {
   /// options are set. @param given  names of the options that were set, not left at their defaults
   /// @throws InputError with the reason
   virtual void check_options(const std::vector<std::string>& given) const { (void)given; }
+
+  /// The law that it solves with its options as they are.
+  virtual Law law() const { return Law::convex; }
 
   /// Everything that depends on the problem but not on the iterate. The problem must outlive the
   /// solver. @throws InputError only for options that contradict the problem

@@ -34,6 +34,14 @@ Array upload(const std::string& label, const std::vector<T>& data, std::size_t r
   return device;
 }
 
+/// Fills a flat device array from as many host values.
+inline void upload_to(const VectorView& device, const std::vector<double>& data) {
+  Kokkos::deep_copy(
+      device,
+      Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+          data.data(), data.size()));
+}
+
 /// Copies a flat device array to the host.
 inline std::vector<double> download(const ConstVectorView& device) {
   const auto host = Kokkos::create_mirror_view(device);

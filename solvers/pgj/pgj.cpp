@@ -6,13 +6,11 @@
 namespace ccp {
 
 OptionList PgjSolver::options() {
-  return OptionList("pgj")
-      .number("omega", options_.omega, {0, 100, true}, "step relative to 3/trace(N_cc)")
-      .number("lambda", options_.lambda, {0, 1, true}, "relaxation of the projected point")
-      .number("tolerance", options_.tolerance, {0}, "own residual to stop at, m/s (0: never)")
-      .integer("max_iterations", options_.max_iterations, {1}, "limit of iterations")
-      .integer("check_interval", options_.check_interval, {1},
-               "iterations between evaluations of the own residual");
+  OptionList list("pgj");
+  list.number("omega", options_.omega, {0, 100, true}, "step relative to 3/trace(N_cc)")
+      .number("lambda", options_.lambda, {0, 1, true}, "relaxation of the projected point");
+  options_.limits.add_to(list);
+  return list;
 }
 
 void PgjSolver::setup(const Problem& problem) {
@@ -70,46 +68,26 @@ double PgjSolver::largest_step() const {
 }
 
 Info PgjSolver::solve(Vector& gamma, Observer& observer) {
-  constexpr double growth_that_is_divergence = 1e6;
   Info info;
   info.own_residual_name = "projected step [m/s]";
   info.own_residual = std::numeric_limits<double>::quiet_NaN();
-  const VectorView p("ccp::Pgj::impulse", 3 * static_cast<std::size_t>(problem_->contacts()));
-  const auto write_gamma = [&](Vector& out) { problem_->to_contact_axes(p, overwrite_view(out)); };
-  const auto finish = [&](Status status) {
-    write_gamma(gamma);
-    info.status = status;
-    return info;
-  };
   if (problem_->contacts() == 0) {
     info.own_residual = 0;
-    return finish(Status::converged);
+    info.status = Status::converged;
+    return info;
   }
+  const VectorView p("ccp::Pgj::impulse", 3 * static_cast<std::size_t>(problem_->contacts()));
   problem_->to_world_axes(read_view(gamma), p);
-  if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
-    return finish(Status::stopped_by_observer);
-  }
-  double first = 0;
-  while (info.counters.outer < options_.max_iterations) {
-    const bool measure = info.counters.outer % options_.check_interval == 0;
+  const auto write_gamma = [&](Vector& out) { problem_->to_contact_axes(p, overwrite_view(out)); };
+  const auto step = [&](bool measure) {
     iterate(p, measure);
-    ++info.counters.outer;
     ++info.counters.operator_applies;
     ++info.counters.projections;
-    if (measure) {
-      info.own_residual = largest_step();
-      if (!std::isfinite(info.own_residual)) return finish(Status::diverged);
-      if (first == 0) first = info.own_residual;
-      if (info.own_residual > growth_that_is_divergence * first) return finish(Status::diverged);
-    }
-    if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
-      return finish(Status::stopped_by_observer);
-    }
-    if (measure && options_.tolerance > 0 && info.own_residual <= options_.tolerance) {
-      return finish(Status::converged);
-    }
-  }
-  return finish(Status::max_iterations);
+    return measure ? largest_step() : 0;
+  };
+  info.status = ccp::iterate(options_.limits, observer, info, step, write_gamma);
+  write_gamma(gamma);
+  return info;
 }
 
 }  // namespace ccp

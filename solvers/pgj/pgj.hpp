@@ -1,16 +1,14 @@
 #pragma once
 
-#include "solvers/core/solver.hpp"
+#include "solvers/core/fixed_point.hpp"
 
 namespace ccp {
 
 struct PgjOptions {
   double omega =
       0.3;  ///< step relative to the inverse mean diagonal, > 0; >= 0.5 diverges on piles
-  double lambda = 1.0;            ///< relaxation of the projected point, in (0, 1]
-  double tolerance = 1e-12;       ///< m/s, on the solver's own residual; 0 = never stops by itself
-  int max_iterations = 10000000;  ///< > 0
-  int check_interval = 50;        ///< iterations between evaluations of the own residual
+  double lambda = 1.0;  ///< relaxation of the projected point, in (0, 1]
+  FixedPointLimits limits;
 };
 
 /// Projected Gauss-Jacobi of Tasora and Anitescu (2011), the baseline of seeds 000 and 001:

@@ -113,7 +113,7 @@ std::unique_ptr<Solver> make() {
 
 template <Fault fault>
 void add(const std::string& name) {
-  add_solver({"fake-" + name, "convex", {"bodies", "assembled"}, false, "a fake", make<fault>});
+  add_solver({"fake-" + name, {"convex"}, {"bodies", "assembled"}, false, "a fake", make<fault>});
 }
 
 }  // namespace

@@ -315,6 +315,39 @@ class Solve(CommandLine):
         self.assertIn("stiffness", result["message"])
         self.assertIs(result["stop_reached"], False)
 
+    def test_start_from_a_result_or_the_reference(self):
+        problem = self.scene("stack")
+        self.run_program("solve", problem, "--solver", "pgj", "--stop", "residual=1e-9",
+                         "--keep-gamma", "-o", "far.h5", "--quiet")
+        cold = json.loads(self.run_program("solve", problem, "--solver", "pgj", "--stop",
+                                           "residual=1e-6", "--json")[0])
+        self.assertEqual((cold["law"], cold["start"]), ("convex", "cold"))
+        for start in ("far.h5", "reference"):
+            warm = json.loads(self.run_program("solve", problem, "--solver", "pgj", "--stop",
+                                               "residual=1e-6", "--start", start, "--json")[0])
+            self.assertEqual(warm["start"], start)
+            self.assertEqual(warm["outer"], 0)
+        self.assertGreater(cold["outer"], 0)
+        half = json.loads(self.run_program("solve", problem, "--solver", "pgj", "--stop",
+                                           "residual=1e-6", "--start", "far.h5*0.5", "--json")[0])
+        self.assertGreater(half["outer"], 0)
+
+    def test_starts_that_cannot_be(self):
+        problem = self.scene("stack")
+        solve = ("solve", problem, "--solver", "pgj", "--quiet", "--start")
+        self.refused(*solve, "previous", parts=["one of cold, reference", "'previous'"])
+        self.refused(*solve, "referense", parts=["did you mean 'reference'?"])
+        self.refused(*solve, "reference*-1", parts=["factor of reference", "a number > 0", "'-1'"])
+        self.refused(*solve, "there-is-none.h5", parts=["there-is-none.h5"])
+        self.run_program("solve", self.scene("v-groove"), "--solver", "pgj", "--keep-gamma", "-o",
+                         "other.h5", "--quiet")
+        self.refused(*solve, "other.h5", parts=["other.h5: /final/gamma", "stack"])
+        self.run_program("solve", problem, "--solver", "pgj", "-o", "bare.h5", "--quiet")
+        self.refused(*solve, "bare.h5", parts=["bare.h5: /final/gamma", "--keep-gamma"])
+        out, _ = self.run_program("solve", problem, "--solver", "ipm", "--start", "reference",
+                                  code=NOT_REACHED)
+        self.assertIn("unsupported (ipm cannot start from a guess)", out)
+
     def test_existing_output_is_left_alone(self):
         path, out = self.scene("stack"), self.path("run.h5")
         self.write("run.h5", "mine")
@@ -467,6 +500,22 @@ class Studies(CommandLine):
         out, _ = self.run_program("run", study, "-o", self.path("out"), "--dry-run")
         self.assertEqual(out.count("to run: no result yet"), 2)
         self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_starts(self):
+        self.scene("stack")
+        self.write("study.yaml", "name: s\nproblems: stack.h5\nsolvers: [pgj, ipm]\n"
+                   "starts: [cold, reference, reference*0.9]\ntime_limit: 5\nstop: residual=1e-5\n")
+        self.run_program("run", "study.yaml", "-o", "out")
+        starts = []
+        for name in self.results("out"):
+            with h5py.File(os.path.join(self.path("out"), name)) as file:
+                starts.append((file.attrs["solver_id"], file.attrs["start"]))
+        self.assertEqual(sorted(starts), [("ipm", "cold"), ("pgj", "cold"), ("pgj", "reference"),
+                                          ("pgj", "reference*0.9")])
+        self.write("bad.yaml", "name: s\nproblems: stack.h5\nsolvers: pgj\nstarts: previous\n")
+        self.refused("run", "bad.yaml", parts=["stack.h5", "one of cold, reference", "'previous'"])
+        self.write("bad.yaml", "name: s\nproblems: stack.h5\nsolvers: ipm\nstarts: reference\n")
+        self.refused("run", "bad.yaml", parts=["starts", "'cold' too"])
 
     def test_not_reached(self):
         study = self.study("problems: [stack.h5]", "solvers: ['pgj[max_iterations=2]', pgj]")

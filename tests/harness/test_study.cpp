@@ -429,7 +429,7 @@ TEST_CASE("whatever a key is made from, another value makes the run again and sa
   CHECK(names ==
         std::set<std::string>{"instance", "solver",  "options",    "threads",    "ranks",
                               "jobs",     "referee", "repetition", "time_limit", "memory_limit",
-                              "stop",     "targets", "warm_up",    "bare",       "commit",
+                              "stop", "start", "targets", "warm_up",    "bare",       "commit",
                               "compiler", "flags",   "build_type", "backend",    "trilinos",
                               "program",  "host",    "cpu",        "gpu",        "cores"});
   const std::string path = folder.file("r.h5"), row = folder.file("row");

@@ -236,6 +236,32 @@ TEST_CASE("the hash does not depend on name, source and reference") {
   CHECK(p.content_hash() == before);
 }
 
+TEST_CASE("guesses survive the file and do not enter the hash") {
+  ContactProblem p = full_bodies();
+  const std::string hash = p.content_hash();
+  p.guesses["previous"] = {random_vector(3 * p.contacts(), 8), "solution of the step before"};
+  p.guesses["zero-0_1"] = {std::vector<double>(3 * p.contacts(), 0.0), ""};
+  CHECK(p.content_hash() == hash);
+  const TemporaryFolder folder;
+  const std::string file = folder.file("p.h5");
+  write_problem(file, p, false);
+  const ContactProblem read = read_problem(file);
+  REQUIRE(read.guesses.size() == 2);
+  CHECK(read.guesses.at("previous").gamma == p.guesses["previous"].gamma);
+  CHECK(read.guesses.at("previous").method == "solution of the step before");
+
+  p.guesses["zero-0_1"].gamma.pop_back();
+  check_parts(refusal(p), {"/guesses/zero-0_1/gamma: expected", "values, found"});
+  p.guesses.erase("zero-0_1");
+  p.guesses["previous"].gamma[4] = std::nan("");
+  check_parts(refusal(p), {"/guesses/previous/gamma[1]", "found nan"});
+  p.guesses.clear();
+  for (const char* name : {"cold", "reference", "", "a/b"}) {
+    p.guesses = {{name, {std::vector<double>(3 * p.contacts(), 0.0), ""}}};
+    check_parts(refusal(p), {"/guesses: expected names of letters", name});
+  }
+}
+
 TEST_CASE("the hash tells the two forms apart") {
   ContactProblem bodies, assembled;
   assembled.form = ContactProblem::Form::assembled;

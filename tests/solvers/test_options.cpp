@@ -141,12 +141,25 @@ TEST_CASE("solver specifications that are none") {
   }
 }
 
+TEST_CASE("a law that a solver does not solve is refused by name") {
+  CHECK_NOTHROW(make_solver(SolverSpec::parse("pgj[law=convex]")));
+  try {
+    make_solver(SolverSpec::parse("pgj[law=coulomb]"));
+    FAIL("not refused");
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    CHECK(message.find("solver pgj: law: expected convex, the only one it solves, found coulomb") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("the registry") {
   std::set<std::string> ids;
   for (const SolverEntry& entry : solver_entries()) {
     INFO(entry.id);
     CHECK(ids.insert(entry.id).second);
-    CHECK((entry.law == "convex" || entry.law == "coulomb"));
+    CHECK_FALSE(entry.laws.empty());
+    for (const std::string& law : entry.laws) CHECK((law == "convex" || law == "coulomb"));
     CHECK_FALSE(entry.summary.empty());
     CHECK_FALSE(entry.forms.empty());
     for (const std::string& form : entry.forms) CHECK((form == "bodies" || form == "assembled"));
@@ -179,7 +192,7 @@ TEST_CASE("the registry") {
 
 TEST_CASE("a solver supports the forms it declares") {
   ContactProblem p;
-  const SolverEntry bodies_only{"x", "convex", {"bodies"}, false, "", nullptr};
+  const SolverEntry bodies_only{"x", {"convex"}, {"bodies"}, false, "", nullptr};
   CHECK(supports(bodies_only, p));
   p.form = ContactProblem::Form::assembled;
   CHECK_FALSE(supports(bodies_only, p));

@@ -1,0 +1,95 @@
+#include "harness/start.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "problems/error.hpp"
+#include "problems/hdf5_file.hpp"
+#include "problems/sha256.hpp"
+#include "solvers/core/options.hpp"
+
+namespace ccp {
+namespace {
+
+struct Start {
+  std::string name;
+  double factor = 1;
+};
+
+Start parse(const std::string& text, const std::string& where) {
+  Start start{text};
+  if (const std::size_t star = text.rfind('*'); star != std::string::npos) {
+    start.name = text.substr(0, star);
+    if (!parse_number(text.substr(star + 1), start.factor) || !(start.factor > 0) ||
+        !std::isfinite(start.factor)) {
+      throw InputError(where, "factor of " + start.name, "a number > 0",
+                       "'" + text.substr(star + 1) + "'");
+    }
+  }
+  if (start.name.empty()) {
+    throw InputError(where, "", "cold, the name of a guess or a result file", "'" + text + "'");
+  }
+  return start;
+}
+
+bool is_file(const std::string& name) {
+  return name.size() > 3 && name.compare(name.size() - 3, 3, ".h5") == 0;
+}
+
+std::vector<double> impulses_of(const std::string& file, const ContactProblem& problem) {
+  const Hdf5File result = Hdf5File::open(file);
+  if (!result.has("/final/gamma")) {
+    throw InputError(file, "/final/gamma", "impulses (`ccpbench solve --keep-gamma` stores them)",
+                     "nothing of that name");
+  }
+  std::vector<double> gamma = result.read<double>("/final/gamma").data;
+  if (gamma.size() != 3 * problem.contacts()) {
+    throw InputError(
+        file, "/final/gamma",
+        fmt::format("{} values, 3 per contact of {}", 3 * problem.contacts(), problem.name),
+        fmt::format("{}", gamma.size()));
+  }
+  return gamma;
+}
+
+std::vector<double> guess_of(const std::string& name, const ContactProblem& problem) {
+  if (name == "reference" && problem.reference) return problem.reference->gamma;
+  const auto found = problem.guesses.find(name);
+  if (found != problem.guesses.end()) return found->second.gamma;
+  std::vector<std::string> known{"cold"};
+  if (problem.reference) known.emplace_back("reference");
+  for (const auto& guess : problem.guesses) known.push_back(guess.first);
+  throw InputError(problem.name, "start", fmt::format("one of {}", fmt::join(known, ", ")),
+                   "'" + name + "'" + did_you_mean(name, known));
+}
+
+}  // namespace
+
+void check_start(const std::string& start, const std::string& where) {
+  if (start != "cold") parse(start, where);
+}
+
+std::vector<double> start_values(const std::string& start, const ContactProblem& problem) {
+  if (start == "cold") return {};
+  const Start asked = parse(start, "start");
+  std::vector<double> gamma =
+      is_file(asked.name) ? impulses_of(asked.name, problem) : guess_of(asked.name, problem);
+  for (double& value : gamma) {
+    if (!std::isfinite(value)) {
+      throw InputError(asked.name, "impulses of the start", "finite numbers", "others");
+    }
+    value *= asked.factor;
+  }
+  return gamma;
+}
+
+std::string start_identity(const std::string& start, const ContactProblem& problem) {
+  if (start == "cold") return start;
+  const std::vector<double> gamma = start_values(start, problem);
+  Sha256 hash;
+  hash.update(gamma.data(), gamma.size() * sizeof(double));
+  return start + " " + hash.hex().substr(0, 16);
+}
+
+}  // namespace ccp

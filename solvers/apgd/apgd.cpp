@@ -1,0 +1,182 @@
+#include "solvers/apgd/apgd.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace ccp {
+namespace {
+
+/// One contact of the step from y = x + beta (x - x_old) to z.
+struct TakeStep {
+  VectorView x, x_old, z;
+  ConstVectorView r;
+  DeviceArray<const double* [3]> normal;
+  DeviceArray<const double*> mu;
+  DeviceArray<double* [4]> weight;
+  double beta, length;
+
+  KOKKOS_INLINE_FUNCTION Vec3 y(int c) const {
+    const Vec3 now = load3(x, c);
+    return now + beta * (now - load3(x_old, c));
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const int c, const Vec3& velocity, double& descent,
+                                         double& size) const {
+    const Vec3 n = row3(normal, c), from = y(c), u = velocity + load3(r, c);
+    const Vec3 to = GradientMetric::project_step(weight, c, from, u, length, n, mu(c));
+    descent = dot(u, to - load3(x, c));
+    size = GradientMetric::square(weight, c, to - from, n);
+    store3(z, c, to);
+  }
+};
+
+}  // namespace
+
+OptionList ApgdSolver::options() {
+  OptionList list("apgd");
+  list.choice("metric", options_.metric, {"diagonal", "plain"},
+              "steps relative to the contacts' own blocks of N, or to its mean diagonal")
+      .number("shrink", options_.shrink, {0.1, 1}, "factor on the curvature L after an iteration")
+      .flag("restart", options_.restart, "drop the momentum when it points uphill");
+  options_.limits.add_to(list);
+  return list;
+}
+
+void ApgdSolver::setup(const Problem& problem) {
+  problem_ = &problem;
+  delassus_ = problem.delassus();
+  metric_ = gradient_metric(problem, options_.metric);
+  const std::size_t size = 3 * static_cast<std::size_t>(problem.contacts());
+  x_ = VectorView("ccp::Apgd::x", size);
+  x_old_ = VectorView("ccp::Apgd::x_old", size);
+  z_ = VectorView("ccp::Apgd::z", size);
+  image_x_ = delassus_->make_image("ccp::Apgd::image_x");
+  image_y_ = delassus_->make_image("ccp::Apgd::image_y");
+  image_z_ = delassus_->make_image("ccp::Apgd::image_z");
+  image_d_ = delassus_->make_image("ccp::Apgd::image_d");
+  if (delassus_->is_assembled()) d_ = VectorView("ccp::Apgd::d", size);
+}
+
+ApgdSolver::StepSums ApgdSolver::take_step(double beta, double length) const {
+  StepSums sums;
+  delassus_->sum_velocities(image_y_,
+                            TakeStep{x_, x_old_, z_, problem_->r(), problem_->normal(),
+                                     problem_->mu(), metric_.weight, beta, length},
+                            sums.descent, sums.size);
+  return sums;
+}
+
+double ApgdSolver::largest_step(double beta) const {
+  const auto x = x_, x_old = x_old_, z = z_;
+  const auto weight = metric_.weight;
+  double largest = 0, sum = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Apgd::largest_step", range(problem_->contacts()),
+      KOKKOS_LAMBDA(const int c, double& maximum, double& total) {
+        const Vec3 now = load3(x, c), y = now + beta * (now - load3(x_old, c));
+        const double size = norm(load3(z, c) - y) * weight(c, 0);
+        if (size > maximum) maximum = size;
+        total += size;
+      },
+      Kokkos::Max<double>(largest), Kokkos::Sum<double>(sum));
+  return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();
+}
+
+void ApgdSolver::store_step(double beta) const {
+  const auto x = x_, x_old = x_old_, z = z_, d = d_;
+  Kokkos::parallel_for(
+      "ccp::Apgd::store_step", range(problem_->contacts()), KOKKOS_LAMBDA(const int c) {
+        const Vec3 now = load3(x, c);
+        store3(d, c, load3(z, c) - (now + beta * (now - load3(x_old, c))));
+      });
+}
+
+/// Whether the quadratic model with curvature L lies below the objective at the step just taken.
+bool ApgdSolver::overshoots(double size, double lipschitz, double beta) const {
+  Kokkos::deep_copy(image_d_, image_z_);
+  add_image(image_d_, -1, image_y_);
+  if (delassus_->is_assembled()) store_step(beta);
+  return delassus_->energy(image_d_, d_) > lipschitz * size;
+}
+
+/// The image of y = x + beta (x - x_old); that of x_old is where the one of z was.
+void ApgdSolver::blend(double beta) const {
+  const auto x = image_x_, x_old = image_z_, y = image_y_;
+  const int columns = static_cast<int>(x.extent(1));
+  Kokkos::parallel_for(
+      "ccp::Apgd::blend", range(x.extent(0)), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < columns; ++k) y(i, k) = x(i, k) + beta * (x(i, k) - x_old(i, k));
+      });
+}
+
+/// x.Nx / x.Dx for unit impulses along all normals: where L starts.
+double ApgdSolver::curvature_of_ones() const {
+  const auto z = z_;
+  const auto normal = problem_->normal();
+  const auto weight = metric_.weight;
+  double size = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Apgd::curvature_of_ones", range(problem_->contacts()),
+      KOKKOS_LAMBDA(const int c, double& total) {
+        store3(z, c, row3(normal, c));
+        total += weight(c, 0);
+      },
+      size);
+  delassus_->compute_image(z_, image_z_);
+  const double curvature = delassus_->energy(image_z_, z_) / size;
+  return curvature > 0 ? curvature : 1;
+}
+
+Info ApgdSolver::solve(Vector& gamma, Observer& observer) {
+  Info info;
+  info.own_residual_name = "projected step [m/s]";
+  info.own_residual = std::numeric_limits<double>::quiet_NaN();
+  if (problem_->contacts() == 0) {
+    info.own_residual = 0;
+    info.status = Status::converged;
+    return info;
+  }
+  const double most = metric_.largest_curvature;
+  double lipschitz = std::min(curvature_of_ones(), most), theta = 1, beta = 0;
+  problem_->to_world_axes(read_view(gamma), x_);
+  Kokkos::deep_copy(ExecSpace(), x_old_, x_);
+  delassus_->compute_image(x_, image_x_);
+  Kokkos::deep_copy(ExecSpace(), image_y_, image_x_);
+  info.counters.operator_applies = 2;
+
+  const auto write_gamma = [&](Vector& out) { problem_->to_contact_axes(x_, overwrite_view(out)); };
+  const auto step = [&](bool measure) {
+    StepSums sums;
+    for (;;) {
+      sums = take_step(beta, 1 / lipschitz);
+      delassus_->compute_image(z_, image_z_);
+      ++info.counters.operator_applies;
+      ++info.counters.projections;
+      if (lipschitz >= most || !overshoots(sums.size, lipschitz, beta)) break;
+      lipschitz = std::min(2 * lipschitz, most);
+    }
+    const double measured = measure ? lipschitz * largest_step(beta) : 0;
+    if (options_.restart && sums.descent > 0) {
+      theta = 1;
+      beta = 0;
+    } else {
+      const double next = 0.5 * theta * (std::sqrt(theta * theta + 4) - theta);
+      beta = theta * (1 - theta) / (theta * theta + next);
+      theta = next;
+    }
+    lipschitz *= options_.shrink;
+    // x_old <- x <- z, and the images of x and of y = x + beta (x - x_old).
+    std::swap(x_old_, x_);
+    std::swap(x_, z_);
+    std::swap(image_x_, image_z_);
+    blend(beta);
+    return measured;
+  };
+  info.status = iterate(options_.limits, observer, info, step, write_gamma);
+  write_gamma(gamma);
+  return info;
+}
+
+}  // namespace ccp

@@ -1,0 +1,191 @@
+#include "solvers/bb/bb.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+namespace ccp {
+namespace {
+
+/// One contact: takes the last step, x <- x + lambda d, and finds the next direction d.
+struct FindDirection {
+  VectorView x, d;
+  ConstVectorView r;
+  DeviceArray<const double* [3]> normal;
+  DeviceArray<const double*> mu;
+  DeviceArray<double* [4]> weight;
+  double length, lambda;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const int c, const Vec3& velocity, double& slope,
+                                         double& size) const {
+    const Vec3 n = row3(normal, c), from = load3(x, c) + lambda * load3(d, c);
+    const Vec3 u = velocity + load3(r, c);
+    const Vec3 step = GradientMetric::project_step(weight, c, from, u, length, n, mu(c)) - from;
+    slope = dot(u, step);
+    size = GradientMetric::square(weight, c, step, n);
+    store3(x, c, from);
+    store3(d, c, step);
+  }
+};
+
+/// One contact's part of (N d).D^-1 (N d).
+struct ImageSquare {
+  DeviceArray<const double* [3]> normal;
+  DeviceArray<double* [4]> weight;
+  KOKKOS_INLINE_FUNCTION void operator()(const int c, const Vec3& velocity, double& square,
+                                         double& unused) const {
+    const double along = dot(velocity, row3(normal, c));
+    square =
+        weight(c, 1) * along * along + weight(c, 2) * (dot(velocity, velocity) - along * along);
+    unused = 0;
+  }
+};
+
+}  // namespace
+
+OptionList BbSolver::options() {
+  OptionList list("bb");
+  list.choice("metric", options_.metric, {"diagonal", "plain"},
+              "steps relative to the contacts' own blocks of N, or to its mean diagonal")
+      .choice("step", options_.step, {"bb1", "bb2", "alternate"},
+              "Barzilai-Borwein length: long, short (one more pass), or in turns")
+      .integer("memory", options_.memory, {1, 1000},
+               "objectives that the line search looks back on (1: monotone)");
+  options_.limits.add_to(list);
+  return list;
+}
+
+void BbSolver::setup(const Problem& problem) {
+  problem_ = &problem;
+  delassus_ = problem.delassus();
+  metric_ = gradient_metric(problem, options_.metric);
+  const std::size_t size = 3 * static_cast<std::size_t>(problem.contacts());
+  x_ = VectorView("ccp::Bb::x", size);
+  d_ = VectorView("ccp::Bb::d", size);
+  image_x_ = delassus_->make_image("ccp::Bb::image_x");
+  image_d_ = delassus_->make_image("ccp::Bb::image_d");
+}
+
+BbSolver::Direction BbSolver::find_direction(double length, double lambda) const {
+  Direction found;
+  delassus_->sum_velocities(image_x_,
+                            FindDirection{x_, d_, problem_->r(), problem_->normal(), problem_->mu(),
+                                          metric_.weight, length, lambda},
+                            found.slope, found.size);
+  return found;
+}
+
+void BbSolver::move(double lambda) const {
+  const auto x = x_, d = d_;
+  Kokkos::parallel_for(
+      "ccp::Bb::move", range(x.extent(0)), KOKKOS_LAMBDA(const int i) { x(i) += lambda * d(i); });
+}
+
+double BbSolver::largest_step() const {
+  const auto d = d_;
+  const auto weight = metric_.weight;
+  double largest = 0, sum = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Bb::largest_step", range(problem_->contacts()),
+      KOKKOS_LAMBDA(const int c, double& maximum, double& total) {
+        const double size = norm(load3(d, c)) * weight(c, 0);
+        if (size > maximum) maximum = size;
+        total += size;
+      },
+      Kokkos::Max<double>(largest), Kokkos::Sum<double>(sum));
+  return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();
+}
+
+double BbSolver::image_square() const {
+  double square = 0, unused = 0;
+  delassus_->sum_velocities(image_d_, ImageSquare{problem_->normal(), metric_.weight}, square,
+                            unused);
+  return square;
+}
+
+double BbSolver::linear_part() const {
+  const auto x = x_;
+  const auto r = problem_->r();
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Bb::linear_part", range(x.extent(0)),
+      KOKKOS_LAMBDA(const int i, double& total) { total += r(i) * x(i); }, sum);
+  return sum;
+}
+
+Info BbSolver::solve(Vector& gamma, Observer& observer) {
+  constexpr double sufficient_decrease = 1e-4, shortest = 1e-10, longest = 1e10;
+  constexpr long iterations_between_refreshes = 1000;  // of what is carried along
+  Info info;
+  info.own_residual_name = "projected step [m/s]";
+  info.own_residual = std::numeric_limits<double>::quiet_NaN();
+  if (problem_->contacts() == 0) {
+    info.own_residual = 0;
+    info.status = Status::converged;
+    return info;
+  }
+  problem_->to_world_axes(read_view(gamma), x_);
+  Kokkos::deep_copy(ExecSpace(), d_, 0);
+  double alpha = 1 / metric_.largest_curvature, lambda = 0, objective = 0;
+  std::deque<double> history;
+  const auto refresh = [&] {
+    delassus_->compute_image(x_, image_x_);
+    objective = 0.5 * delassus_->energy(image_x_, x_) + linear_part();
+    ++info.counters.operator_applies;
+  };
+  refresh();
+  history.push_back(objective);
+
+  // The step of the last iteration is taken in the next one's pass; whoever looks takes it now.
+  const auto catch_up = [&] {
+    if (lambda != 0) move(lambda);
+    lambda = 0;
+  };
+  const auto write_gamma = [&](Vector& out) {
+    catch_up();
+    problem_->to_contact_axes(x_, overwrite_view(out));
+  };
+  const auto step = [&](bool measure) {
+    if (info.counters.outer % iterations_between_refreshes == iterations_between_refreshes - 1) {
+      catch_up();
+      refresh();
+    }
+    const Direction d = find_direction(alpha, lambda);
+    delassus_->compute_image(d_, image_d_);
+    ++info.counters.operator_applies;
+    ++info.counters.projections;
+    const double curvature = delassus_->energy(image_d_, d_);
+    const double measured = measure ? largest_step() / alpha : 0;
+
+    const auto change = [&](double length) {
+      return length * (d.slope + 0.5 * length * curvature);
+    };
+    const double ceiling = *std::max_element(history.begin(), history.end());
+    const double best = curvature > 0 ? -d.slope / curvature : 1;  // least objective along d
+    lambda = 1;
+    for (int k = 0; k < 30; ++k) {
+      if (objective + change(lambda) <= ceiling + sufficient_decrease * lambda * d.slope) break;
+      lambda = std::clamp(best, 0.1 * lambda, 0.5 * lambda);
+    }
+    add_image(image_x_, lambda, image_d_);
+    objective += change(lambda);
+    history.push_back(objective);
+    if (static_cast<int>(history.size()) > options_.memory) history.pop_front();
+
+    if (curvature > 0) {
+      const bool is_short =
+          options_.step == "bb2" || (options_.step == "alternate" && info.counters.outer % 2 == 1);
+      alpha =
+          std::clamp(is_short ? curvature / image_square() : d.size / curvature, shortest, longest);
+    } else {
+      alpha = std::min(10 * alpha, longest);
+    }
+    return measured;
+  };
+  info.status = iterate(options_.limits, observer, info, step, write_gamma);
+  write_gamma(gamma);
+  return info;
+}
+
+}  // namespace ccp

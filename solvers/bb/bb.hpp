@@ -1,0 +1,51 @@
+#pragma once
+
+#include "solvers/core/fixed_point.hpp"
+#include "solvers/core/gradient_metric.hpp"
+
+namespace ccp {
+
+struct BbOptions {
+  std::string metric = "diagonal";
+  std::string step = "alternate";
+  int memory = 10;
+  FixedPointLimits limits;
+};
+
+/// Spectral projected gradient method (Birgin, Martinez and Raydan 2000) with the step lengths of
+/// Barzilai and Borwein, in the metric D of the contacts' own blocks:
+///
+///     d = P_D( x - alpha D^-1 (N x + r) ) - x,      x <- x + lambda d
+///
+/// lambda = 1 unless the objective would then exceed the largest of the last `memory` ones by more
+/// than the sufficient decrease of Grippo, Lampariello and Lucidi allows; the objective is
+/// quadratic, so that its value for any lambda costs nothing once N d is known.
+///
+/// Own residual: largest |D d| / alpha, m/s. Law: convex. Forms: both. Warm start: yes.
+class BbSolver : public Solver {
+ public:
+  OptionList options() override;
+  void setup(const Problem& problem) override;
+  Info solve(Vector& gamma, Observer& observer) override;
+
+  // Public only because device lambdas may not live in private members.
+  struct Direction {
+    double slope = 0;  ///< (N x + r).d
+    double size = 0;   ///< d.Dd
+  };
+  Direction find_direction(double length, double lambda) const;
+  void move(double lambda) const;
+  double largest_step() const;
+  double image_square() const;
+  double linear_part() const;
+
+ private:
+  BbOptions options_;
+  const Problem* problem_ = nullptr;
+  Teuchos::RCP<DelassusOperator> delassus_;
+  GradientMetric metric_;
+  VectorView x_, d_;  ///< world axes
+  DelassusOperator::Image image_x_, image_d_;
+};
+
+}  // namespace ccp

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cmath>
+
+#include "solvers/core/options.hpp"
+#include "solvers/core/solver.hpp"
+
+namespace ccp {
+
+/// When an iteration that repeats one step ends: options that its solvers share.
+struct FixedPointLimits {
+  double tolerance = 1e-12;       ///< on the own residual, in its unit; 0 = never stops by itself
+  int max_iterations = 10000000;  ///< > 0
+  int check_interval = 50;        ///< iterations between evaluations of the own residual
+
+  void add_to(OptionList& list) {
+    list.number("tolerance", tolerance, {0}, "own residual to stop at, m/s (0: never)")
+        .integer("max_iterations", max_iterations, {1}, "limit of iterations")
+        .integer("check_interval", check_interval, {1},
+                 "iterations between evaluations of the own residual");
+  }
+};
+
+/// Repeats `step(measure)` until the limits, the observer or the own residual end it. A step that
+/// is asked to measure returns the own residual, any other one anything. The own residual is
+/// measured in iterations 1, 1 + check_interval, ...; one that is not finite, or 1e6 times the
+/// first, is divergence.
+/// @param info   counters to go on from; gets all but `outer` from the steps
+/// @return how it ended
+template <class Step, class WriteGamma>
+Status iterate(const FixedPointLimits& limits, Observer& observer, Info& info, const Step& step,
+               const WriteGamma& write_gamma) {
+  constexpr double growth_that_is_divergence = 1e6;
+  if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
+    return Status::stopped_by_observer;
+  }
+  double first = 0;
+  while (info.counters.outer < limits.max_iterations) {
+    const bool measure = info.counters.outer % limits.check_interval == 0;
+    const double measured = step(measure);
+    ++info.counters.outer;
+    if (measure) {
+      info.own_residual = measured;
+      if (!std::isfinite(measured)) return Status::diverged;
+      if (first == 0) first = measured;
+      if (measured > growth_that_is_divergence * first) return Status::diverged;
+    }
+    if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
+      return Status::stopped_by_observer;
+    }
+    if (measure && limits.tolerance > 0 && measured <= limits.tolerance) return Status::converged;
+  }
+  return Status::max_iterations;
+}
+
+}  // namespace ccp

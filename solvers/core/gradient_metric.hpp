@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "solvers/core/contact_metric.hpp"
+#include "solvers/core/problem.hpp"
+
+namespace ccp {
+
+/// The metric D in which a gradient method takes its steps, diag(a_c, b_c, b_c) for every contact:
+///     x <- P_D( x - length D^-1 (N x + r) )
+struct GradientMetric {
+  /// [n][4]: a, 1/a, 1/b, b/a; the inverses are 0 where the contact moves nothing.
+  DeviceArray<double* [4]> weight;
+  /// Not less than the largest eigenvalue of D^-1 N: steps of 1 / largest_curvature never
+  /// overshoot.
+  double largest_curvature = 1;
+
+  /// One contact's part of a projected step from y.
+  static KOKKOS_INLINE_FUNCTION Vec3 project_step(const DeviceArray<double* [4]>& weight, int c,
+                                                  const Vec3& y, const Vec3& u, double length,
+                                                  const Vec3& normal, double mu) {
+    return project_in_metric(y - stretch(length * weight(c, 1), length * weight(c, 2), u, normal),
+                             normal, mu, weight(c, 3));
+  }
+  /// d . D d of one contact.
+  static KOKKOS_INLINE_FUNCTION double square(const DeviceArray<double* [4]>& weight, int c,
+                                              const Vec3& d, const Vec3& normal) {
+    const double along = dot(d, normal);
+    return weight(c, 0) * (along * along + weight(c, 3) * (dot(d, d) - along * along));
+  }
+};
+
+/// @param kind  "diagonal": the contacts' own blocks (ContactMetric); "plain": trace(N) / 3n for
+/// all
+GradientMetric gradient_metric(const Problem& problem, const std::string& kind);
+
+/// image <- image + factor * other.
+void add_image(const DelassusOperator::Image& image, double factor,
+               const DelassusOperator::Image& other);
+
+}  // namespace ccp
