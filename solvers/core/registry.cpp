@@ -58,7 +58,7 @@ std::vector<SolverEntry>& entries() {
        "predictor-corrector interior-point method in body-velocity space",
        make<VipmSolver>},
       {"lcp",
-       "coulomb",
+       {"coulomb", "convex"},
        {"bodies", "assembled"},
        false,
        "polyhedral friction by Lemke's method: the Coulomb LCP, or its convex relaxation",

@@ -9,14 +9,6 @@
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
-namespace {
-
-PolyhedralLaw law_of(const LcpOptions& options) {
-  return options.law == "coulomb" ? PolyhedralLaw::coulomb : PolyhedralLaw::convex;
-}
-
-}  // namespace
-
 OptionList LcpSolver::options() {
   return OptionList("lcp")
       .choice("law", options_.law, {"coulomb", "convex"},
@@ -42,8 +34,8 @@ void LcpSolver::setup(const Problem& problem) {
   unknowns_ = PolyhedralProblem::size(problem.host(), options_.edges);
   polyhedral_.reset();
   if (unknowns_ <= static_cast<std::size_t>(options_.max_unknowns)) {
-    polyhedral_ = std::make_unique<PolyhedralProblem>(problem.host(), law_of(options_),
-                                                      options_.edges, problem.delassus_scale());
+    polyhedral_ = std::make_unique<PolyhedralProblem>(problem.host(), law(), options_.edges,
+                                                      problem.delassus_scale());
   }
 }
 

@@ -27,6 +27,7 @@ struct LcpOptions {
 class LcpSolver : public Solver {
  public:
   OptionList options() override;
+  Law law() const override { return options_.law == "convex" ? Law::convex : Law::coulomb; }
   void check_options(const std::vector<std::string>& given) const override;
   void setup(const Problem& problem) override;
   Info solve(Vector& gamma, Observer& observer) override;

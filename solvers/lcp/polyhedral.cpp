@@ -39,7 +39,7 @@ std::size_t PolyhedralProblem::size(const ContactProblem& problem, int edges) {
   return size;
 }
 
-PolyhedralProblem::PolyhedralProblem(const ContactProblem& problem, PolyhedralLaw law, int edges,
+PolyhedralProblem::PolyhedralProblem(const ContactProblem& problem, Law law, int edges,
                                      double delassus_scale) {
   const std::size_t n = problem.contacts();
   const auto d = corners(edges);
@@ -101,7 +101,7 @@ PolyhedralProblem::PolyhedralProblem(const ContactProblem& problem, PolyhedralLa
           for (std::size_t j = first[other]; j < first[other + 1]; ++j) add(j, dot(row, axes[j]));
         }
         if (lambda && i > first[c]) add(first[c + 1] - 1, 1);
-        if (lambda && i == first[c] && law == PolyhedralLaw::convex) add(first[c + 1] - 1, -mu);
+        if (lambda && i == first[c] && law == Law::convex) add(first[c + 1] - 1, -mu);
         lcp_.q.push_back(dot(unknowns_[i].direction, r) / velocity_scale_);
       }
       lcp_.row_offsets.push_back(static_cast<std::int64_t>(lcp_.columns.size()));

@@ -3,15 +3,10 @@
 #include <array>
 
 #include "problems/contact_problem.hpp"
+#include "solvers/core/law.hpp"
 #include "solvers/lcp/lemke.hpp"
 
 namespace ccp {
-
-/// Which complementarity problem is made of the contact problem.
-enum class PolyhedralLaw {
-  coulomb,  ///< Stewart and Trinkle 1996, Anitescu and Potra 1997
-  convex,   ///< Anitescu's relaxation
-};
 
 /// The contact problem with a pyramid for every friction cone, as an LCP.
 ///
@@ -34,8 +29,7 @@ class PolyhedralProblem {
  public:
   /// @param edges  of a pyramid, even, >= 2; with 2 friction acts along t1 only
   /// @param delassus_scale  s, 1/kg
-  PolyhedralProblem(const ContactProblem& problem, PolyhedralLaw law, int edges,
-                    double delassus_scale);
+  PolyhedralProblem(const ContactProblem& problem, Law law, int edges, double delassus_scale);
   /// Unknowns it would have.
   static std::size_t size(const ContactProblem& problem, int edges);
 

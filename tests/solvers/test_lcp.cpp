@@ -140,8 +140,8 @@ TEST_CASE("lcp: the solutions of the hexagon are not convex, those of the relaxa
   plate.validate("hexagon");
   constexpr int edges = 4;
   const double scale = Problem(plate).delassus_scale();
-  const PolyhedralProblem coulomb(plate, PolyhedralLaw::coulomb, edges, scale);
-  const PolyhedralProblem relaxed(plate, PolyhedralLaw::convex, edges, scale);
+  const PolyhedralProblem coulomb(plate, Law::coulomb, edges, scale);
+  const PolyhedralProblem relaxed(plate, Law::convex, edges, scale);
   REQUIRE(coulomb.lcp().size() == 6 * (edges + 2));
   const double velocity = coulomb.velocity_scale(), impulse = velocity / scale;
   // The unknowns of a leg are c_n, four beta, lambda.
@@ -235,7 +235,7 @@ TEST_CASE("lcp: the error of the pyramid falls with the square of its edges") {
 
 TEST_CASE("lcp: degenerate problems whose pivots go round in circles are solved all the same") {
   const ContactProblem problem = pyramid(12, 0.2);
-  const PolyhedralProblem polyhedral(problem, PolyhedralLaw::coulomb, 2,
+  const PolyhedralProblem polyhedral(problem, Law::coulomb, 2,
                                      Problem(problem).delassus_scale());
   Lemke lemke(polyhedral.lcp());
   CHECK(run(lemke, 20000) == Lemke::State::solved);
