@@ -1,5 +1,7 @@
 #include "harness/step_solver.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <optional>
 
@@ -15,7 +17,8 @@ class StepObserver : public Observer {
  public:
   StepObserver(const Problem& problem, const StepAccuracy& accuracy)
       : accuracy_(accuracy), gamma_(problem.map(), 1) {
-    if (std::isfinite(accuracy.error) || std::isfinite(accuracy.residual)) {
+    const bool bounded = std::isfinite(accuracy.error) || std::isfinite(accuracy.residual);
+    if (bounded && !accuracy.converged) {
       referee_.emplace(problem);
     }
   }
@@ -53,7 +56,11 @@ void RegisteredStepSolver::solve(const ContactProblem& host, const StepAccuracy&
   Kokkos::deep_copy(overwrite_view(solution),
                     upload<VectorView>("ccp::guess", gamma, gamma.size()));
   solver_->setup(problem);
-  solver_->solve(solution, observer);
+  const Info info = solver_->solve(solution, observer);
+  if (accuracy.converged && info.status != Status::converged) {
+    throw InputError(fmt::format("the step solver ended as {}{}{}", to_string(info.status),
+                                 info.message.empty() ? "" : ": ", info.message));
+  }
   gamma = download(read_view(solution));
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 
 #include "harness/app/app.hpp"
@@ -10,6 +11,7 @@
 #include "problems/error.hpp"
 #include "problems/generators/column.hpp"
 #include "problems/generators/pile.hpp"
+#include "problems/generators/planar.hpp"
 #include "problems/generators/scenes.hpp"
 #include "problems/hdf5_file.hpp"
 #include "problems/problem_file.hpp"
@@ -214,6 +216,82 @@ void add_pile(CLI::App& command, Context& context) {
   });
 }
 
+/// The positions and velocities of a planar scene as a CSV file.
+class Trajectory {
+ public:
+  explicit Trajectory(const std::string& path) : path_(path) {
+    if (path.empty()) return;
+    file_.open(path);
+    file_ << "time,body,x,z,vx,vz,wy\n";
+  }
+  void add(const PlanarState& now) {
+    if (path_.empty()) return;
+    for (std::size_t i = 0; i < now.spheres.count(); ++i) {
+      const double *x = &now.spheres.position[3 * i], *v = &now.spheres.velocity[3 * i];
+      file_ << fmt::format("{:.10g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g}\n", now.time, i,
+                           x[0], x[2], v[0], v[2], now.angular_velocity[3 * i + 1]);
+    }
+  }
+  void finish() {
+    if (path_.empty()) return;
+    file_.close();
+    if (!file_) throw InputError(path_, "", "a file that can be written", "an error");
+  }
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
+
+/// `generate pyramid` and `generate particle`: options of their own by `add_own`.
+template <class Options, class AddOwn>
+void add_planar(CLI::App& command, Context& context, const std::string& name,
+                const std::string& help, const AddOwn& add_own,
+                ContactProblem (*generate)(const Options&, StepSolver&, const PlanarRecorder&)) {
+  struct Arguments {
+    Options options;
+    std::string output, name, trajectory, step_solver = "lcp[edges=2]";
+    bool force = false;
+  };
+  auto* planar = command.add_subcommand(name, help);
+  auto arguments = std::make_shared<Arguments>();
+  auto* a = arguments.get();
+  a->name = name;
+  PlanarOptions& o = a->options.planar;
+  const auto number = [&](const char* option, auto& field, const char* text) {
+    return planar->add_option(option, field, text)->capture_default_str();
+  };
+  add_own(a->options, number);
+  planar->add_option("-o,--output", a->output, "Problem file to write")->required();
+  number("--name", a->name, "Name of the instance");
+  number("--mu", o.mu, "Friction coefficient");
+  number("--dt", o.dt, "Time step, s");
+  number("--gravity", o.gravity, "m/s^2");
+  number("--slope", o.slope, "Degrees by which the ground falls along x");
+  number("--steps", o.steps, "Time steps before the problem is frozen");
+  number("--step-solver", a->step_solver, "Solver of the time steps, to its own tolerance");
+  planar->add_option("--trajectory", a->trajectory,
+                     "CSV file of positions and velocities after every step, to write");
+  planar->add_flag("--force", a->force, "Overwrite the outputs");
+  planar->callback([arguments, generate, &context] {
+    auto& a = *arguments;
+    check_output_path(a.output, a.force);
+    if (!a.trajectory.empty()) check_output_path(a.trajectory, a.force);
+    const KokkosSession kokkos(1);
+    RegisteredStepSolver solver(a.step_solver);
+    Trajectory trajectory(a.trajectory);
+    ContactProblem problem =
+        generate(a.options, solver, [&](const PlanarState& now) { trajectory.add(now); });
+    trajectory.finish();
+    problem.name = a.name;
+    problem.source.generator = context.command_line;
+    write_problem(a.output, problem, a.force);
+    fmt::print("{}: {} contacts between {} bodies\n", a.output,
+               grouped(static_cast<long>(problem.contacts())),
+               grouped(static_cast<long>(problem.bodies())));
+  });
+}
+
 }  // namespace
 
 void add_heavy_options(CLI::App& command, HeavySpheres& heavy) {
@@ -243,6 +321,21 @@ void add_generate(CLI::App& app, Context& context) {
   command->require_subcommand(1);
   add_pile(*command, context);
   add_column(*command, context);
+  add_planar<PyramidOptions>(
+      *command, context, "pyramid", "A triangle of spheres that roll in a plane (seed 002)",
+      [](PyramidOptions& o, const auto& number) {
+        number("--rows", o.rows, "Spheres on the ground; rows (rows + 1) / 2 in all");
+        number("--radius", o.radius, "m");
+        number("--mass", o.mass, "Of a sphere, kg");
+      },
+      generate_pyramid);
+  add_planar<ParticleOptions>(
+      *command, context, "particle", "A particle thrown along the ground (seed 002)",
+      [](ParticleOptions& o, const auto& number) {
+        number("--speed", o.speed, "Along x at the start, m/s");
+        number("--height", o.height, "Above the ground at the start, m");
+      },
+      generate_particle);
   add_scene(*command);
 }
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "problems/error.hpp"
+#include "problems/impulses.hpp"
 
 namespace ccp {
 namespace {

@@ -13,7 +13,8 @@ struct StepAccuracy {
   double error = 1e-3;       ///< the papers' max(cost, feas), SI units
   int max_iterations = 100;  ///< outer iterations
   double residual = std::numeric_limits<double>::infinity();  ///< scale-free
-  int interval = 20;  ///< outer iterations between looks at these
+  int interval = 20;       ///< outer iterations between looks at these
+  bool converged = false;  ///< in place of the bounds: until the solver itself has converged
 };
 
 /// Solves the contact problem of one time step. A generator gets it injected: problems/ knows no
@@ -22,6 +23,7 @@ class StepSolver {
  public:
   virtual ~StepSolver() = default;
   /// @param gamma  [n][3] N s; in: guess, out: impulses
+  /// @throws InputError if the solver was to converge and did not
   virtual void solve(const ContactProblem& problem, const StepAccuracy& accuracy,
                      std::vector<double>& gamma) = 0;
 };

@@ -7,6 +7,7 @@
 #include "solvers/apgd/apgd.hpp"
 #include "solvers/bb/bb.hpp"
 #include "solvers/ipm/ipm.hpp"
+#include "solvers/lcp/lcp.hpp"
 #include "solvers/pgj/pgj.hpp"
 #include "solvers/pgs/pgs.hpp"
 #include "solvers/pqn/pqn.hpp"
@@ -77,6 +78,12 @@ std::vector<SolverEntry>& entries() {
        true,
        "predictor-corrector interior-point method in body-velocity space",
        make<VipmSolver>},
+      {"lcp",
+       {"coulomb", "convex"},
+       {"bodies", "assembled"},
+       false,
+       "polyhedral friction by Lemke's method: the Coulomb LCP, or its convex relaxation",
+       make<LcpSolver>},
   };
   return table;
 }

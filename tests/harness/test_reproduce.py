@@ -30,10 +30,12 @@ class ReproduceTest(unittest.TestCase):
         self.assertNotIn("Traceback", done.stderr)
         return done.stdout, done.stderr
 
-    def figure(self, name, problem):
+    def figure(self, name, problem=None, *more):
         """Makes a figure; returns {panel: {curve: (x, y)}} of what was drawn."""
-        self.reproduce(name, "--program", PROGRAM, "--problems", problem, "-o", self.folder)
-        base = f"{name}-{Path(problem).stem}"
+        if problem:
+            more = ("--problems", problem, *more)
+        self.reproduce(name, "--program", PROGRAM, "-o", self.folder, *more)
+        base = f"{name}-{Path(problem).stem}" if problem else name
         for ending, magic in MAGIC.items():
             data = (self.folder / f"{base}.{ending}").read_bytes()
             self.assertTrue(data.startswith(magic), f"{base}.{ending} is none")
@@ -50,8 +52,8 @@ class ReproduceTest(unittest.TestCase):
         output, _ = self.reproduce("--list")
         names = [line.split()[0] for line in output.splitlines()]
         self.assertEqual(names, ["000-fig4", "000-fig6", "000-fig7", "001-fig8", "001-fig9",
-                                 "001-fig10", "001-fig11", "003-fig3", "003-fig4", "003-fig7",
-                                 "003-fig8", "004-fig2", "004-table4"])
+                                 "001-fig10", "001-fig11", "002-lcp", "002-particle", "003-fig3",
+                                 "003-fig4", "003-fig7", "003-fig8", "004-fig2", "004-table4"])
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
         for name in names:  # each has a text
@@ -153,6 +155,27 @@ class ReproduceTest(unittest.TestCase):
                     np.testing.assert_allclose(found, [value], rtol=1e-12)
                     checked += 1
         self.assertEqual(checked, 3 * 75)
+
+    def test_sliding_particle(self):
+        panels = self.figure("002-particle")
+        self.assertEqual(len(panels), 2)
+        for name in ("L2, mu = 0.3", "L2, mu = 0.75"):
+            h, dropped = panels[1][name]
+            np.testing.assert_allclose(h, 0.1 / 2.0 ** np.arange(8))
+            self.assertTrue((np.diff(np.log2(dropped)) < -0.8).all(), dropped)  # of first order
+            # Thrown along the ground the relaxed particle hops, however small the step.
+            self.assertGreater(panels[2][name][1][-1], 0.03)
+
+    def test_pyramids(self):
+        panels = self.figure("002-lcp", None, "--time-limit", "1")
+        for panel in (1, 2):
+            self.assertEqual(len(panels[panel]), 6)  # two laws, three mu
+            for contacts, values in panels[panel].values():
+                np.testing.assert_array_equal(contacts, [22, 51, 92, 145, 590])
+                self.assertTrue((values > 0).all())
+        # Without friction the two are one LCP.
+        np.testing.assert_array_equal(panels[2]["LCP, mu = 0"][1],
+                                      panels[2]["relaxation, mu = 0"][1])
 
     def test_eigenvalues(self):
         pile = self.folder / "pile.h5"

@@ -366,7 +366,7 @@ TEST_CASE("vipm solves every scene from its N alone") {
     const ContactProblem bodies = make_scene(scene.name);
     const bool assembled = bodies.form == ContactProblem::Form::assembled;
     const Solved solved =
-        solve(assembled ? bodies : assembled_form(bodies), "vipm", Measure::residual, 1e-9);
+        solve_until(assembled ? bodies : assembled_form(bodies), "vipm", Measure::residual, 1e-9);
     CHECK(solved.measures[Measure::residual] <= 1e-9);
   }
 }
@@ -374,18 +374,18 @@ TEST_CASE("vipm solves every scene from its N alone") {
 // Masses, lengths and times in other units: N times a, r times b.
 TEST_CASE("vipm: units do not matter") {
   ContactProblem host = assembled_form(random_pile(60, 200, 1));
-  const Solved first = solve(host, "vipm", Measure::residual, 1e-9);
+  const Solved first = solve_until(host, "vipm", Measure::residual, 1e-9);
   CHECK(first.measures[Measure::residual] <= 1e-9);
   for (const double a : {1e-5, 1e5}) {
     for (const double b : {1e-5, 1e5}) {
       ContactProblem other = host;
       for (double& value : other.delassus.blocks) value *= a;
       for (double& value : other.r) value *= b;
-      const Solved solved = solve(other, "vipm", Measure::residual, 1e-9);
+      const Solved solved = solve_until(other, "vipm", Measure::residual, 1e-9);
       CHECK(solved.measures[Measure::residual] <= 1e-9);
       CHECK(std::abs(solved.info.counters.outer - first.info.counters.outer) <= 1);
-      const Solved by_ipm =
-          solve(other, "ipm[krylov=cholmod,units=problem,start=100]", Measure::residual, 1e-7);
+      const Solved by_ipm = solve_until(other, "ipm[krylov=cholmod,units=problem,start=100]",
+                                        Measure::residual, 1e-7);
       CHECK(by_ipm.measures[Measure::residual] <= 1e-7);
     }
   }
