@@ -44,6 +44,7 @@ int run_program(int argc, char** argv) {
   add_generate(app, context);
   add_certify(app, context);
   add_import(app, context);
+  add_export(app, context);
   add_info(app, context);
   add_check(app, context);
   add_solve(app, context);
@@ -52,6 +53,7 @@ int run_program(int argc, char** argv) {
   add_precond(app, context);
   add_report(app, context);
   add_compare(app, context);
+  add_manual(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& request) {  // --help, --version
