@@ -175,7 +175,6 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
     if (!guess.empty()) upload_to(overwrite_view(vector), guess);
   };
   Vector gamma(problem->map(), 1);
-  start_from_guess(gamma);
 
   if (!supports(entry, host)) {
     result.info.status = Status::unsupported;
@@ -191,6 +190,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
       result.info.message = fault.what();
     }
   }
+  if (result.info.status != Status::unsupported) start_from_guess(gamma);
   recorder.start();
   if (result.info.status != Status::unsupported) result.info = solver->solve(gamma, recorder);
   recorder.finish(result.info, gamma);

@@ -55,7 +55,6 @@ void ApgdSolver::setup(const Problem& problem) {
   image_x_ = delassus_->make_image("ccp::Apgd::image_x");
   image_y_ = delassus_->make_image("ccp::Apgd::image_y");
   image_z_ = delassus_->make_image("ccp::Apgd::image_z");
-  image_d_ = delassus_->make_image("ccp::Apgd::image_d");
   if (delassus_->is_assembled()) d_ = VectorView("ccp::Apgd::d", size);
 }
 
@@ -95,10 +94,8 @@ void ApgdSolver::store_step(double beta) const {
 
 /// Whether the quadratic model with curvature L lies below the objective at the step just taken.
 bool ApgdSolver::overshoots(double size, double lipschitz, double beta) const {
-  Kokkos::deep_copy(image_d_, image_z_);
-  add_image(image_d_, -1, image_y_);
   if (delassus_->is_assembled()) store_step(beta);
-  return delassus_->energy(image_d_, d_) > lipschitz * size;
+  return delassus_->energy_of_difference(image_z_, image_y_, d_) > lipschitz * size;
 }
 
 /// The image of y = x + beta (x - x_old); that of x_old is where the one of z was.

@@ -49,7 +49,7 @@ class ApgdSolver : public Solver {
   GradientMetric metric_;
   // Impulses in world axes, and their images under N: of the last two iterates and the next one.
   VectorView x_, x_old_, z_;
-  DelassusOperator::Image image_x_, image_y_, image_z_, image_d_;
+  DelassusOperator::Image image_x_, image_y_, image_z_;
   VectorView d_;  ///< assembled form only: the step
 };
 

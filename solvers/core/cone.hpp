@@ -68,21 +68,31 @@ KOKKOS_INLINE_FUNCTION Vec3 stretch(double normal_factor, double tangential_fact
 
 // ---- friction cone K_mu = {mu n >= |t|} and its dual K_mu* = {n >= mu |t|} ---------------------
 
-/// Euclidean projection onto K_mu; with mu = 0 onto the half-line n >= 0, t = 0.
-KOKKOS_INLINE_FUNCTION Vec3 project_friction_cone(const Vec3& value, const Vec3& normal,
-                                                  double mu) {
-  // All three cases are computed and one is selected, on plain numbers: so that loops over contacts
-  // run in SIMD lanes.
+/// The point of K_mu nearest to `value` in the metric diag(a, b, b) of contact axes; with mu = 0
+/// that is on the half-line n >= 0, t = 0. @param ratio  b / a
+KOKKOS_INLINE_FUNCTION Vec3 project_in_metric(const Vec3& value, const Vec3& normal, double mu,
+                                              double ratio) {
+  // All three cases are computed and one is selected, on plain numbers and with a single division:
+  // so that loops over contacts run in SIMD lanes, and fast.
+  constexpr double least = 1e-290;  // a tangential part below this is none; its inverse is finite
   const double along = dot(value, normal);
   const double x = value.x - along * normal.x, y = value.y - along * normal.y,
                z = value.z - along * normal.z;
   const double size = sqrt(x * x + y * y + z * z);
   const bool inside = (along >= 0) & (size <= mu * along);
-  double n = (along + mu * size) / (1 + mu * mu);
-  n = n <= 0 ? 0 : n;  // inside the polar cone -K_mu*; a NaN stays
-  const double scale = mu * n / (size > 0 ? size : 1);
+  double sum = along + mu * ratio * size;  // (1 + mu^2 ratio) times the normal part
+  sum = sum <= 0 ? 0 : sum;                // inside the polar cone; a NaN stays
+  const double divisor = size > least ? size : 1;
+  const double factor = sum / ((1 + mu * mu * ratio) * divisor);
+  const double n = factor * divisor, scale = mu * factor;
   return {inside ? value.x : n * normal.x + scale * x, inside ? value.y : n * normal.y + scale * y,
           inside ? value.z : n * normal.z + scale * z};
+}
+
+/// Euclidean projection onto K_mu; with mu = 0 onto the half-line n >= 0, t = 0.
+KOKKOS_INLINE_FUNCTION Vec3 project_friction_cone(const Vec3& value, const Vec3& normal,
+                                                  double mu) {
+  return project_in_metric(value, normal, mu, 1);
 }
 
 /// Euclidean distance to K_mu of a triple with normal part n and tangential norm t.

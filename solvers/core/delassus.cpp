@@ -66,7 +66,9 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem) {
   for (std::size_t i = 0; i < m; ++i) offset[i + 1] += offset[i];
   std::vector<int> incidence(offset[m]), fill(offset.begin(), offset.end() - 1);
   for (std::size_t k = 0; k < body.size(); ++k) {
-    if (body[k] < bodies_) incidence[fill[body[k]]++] = static_cast<int>(k);
+    if (body[k] < bodies_) {
+      incidence[fill[body[k]]++] = static_cast<int>(6 * (k / 2) + k % 2);  // see incidence_
+    }
   }
   std::vector<double> inverse_mass = problem.inverse_mass;
   inverse_mass.push_back(0);
@@ -141,26 +143,28 @@ void DelassusOperator::compute_image(const ConstVectorView& p, const Image& imag
 }
 
 double DelassusOperator::energy(const Image& image, const ConstVectorView& p) const {
-  double sum = 0;
-  if (assembled_) {
-    Kokkos::parallel_reduce(
-        "ccp::Delassus::energy", range(contacts_),
-        KOKKOS_LAMBDA(const int c, double& total) { total += dot(row3(image, c), load3(p, c)); },
-        sum);
-    return sum;
-  }
-  // v . M v, twice the kinetic energy.
+  return energy_of_difference(image, Image(), p);
+}
+
+double DelassusOperator::energy_of_difference(const Image& image, const Image& other,
+                                              const ConstVectorView& p) const {
+  const bool differs = other.extent(0) > 0;
+  const bool assembled = assembled_, rotates = rotates_;
   const auto mass = mass_;
   const auto inertia = inertia_;
-  const bool rotates = rotates_;
+  double sum = 0;
   Kokkos::parallel_reduce(
-      "ccp::Delassus::energy", range(bodies_),
+      "ccp::Delassus::energy", range(assembled_ ? contacts_ : bodies_),
       KOKKOS_LAMBDA(const int i, double& total) {
-        const Vec3 v = row3(image, i);
-        total += mass(i) * dot(v, v);
+        Vec3 v = row3(image, i);
+        if (differs) v = v - row3(other, i);
+        // N p is known for every contact, or v . M v is twice the kinetic energy.
+        total += assembled ? dot(v, load3(p, i)) : mass(i) * dot(v, v);
         if (!rotates) return;
+        double spin[3];
+        for (int k = 0; k < 3; ++k) spin[k] = image(i, 3 + k) - (differs ? other(i, 3 + k) : 0);
         for (int j = 0; j < 3; ++j) {
-          for (int k = 0; k < 3; ++k) total += image(i, 3 + j) * inertia(i, j, k) * image(i, 3 + k);
+          for (int k = 0; k < 3; ++k) total += spin[j] * inertia(i, j, k) * spin[k];
         }
       },
       sum);
@@ -175,10 +179,12 @@ void DelassusOperator::accumulate_bodies(const ConstVectorView& p, const Image& 
   if (!rotates_) {
     Kokkos::parallel_for(
         "ccp::Delassus::accumulate_bodies", range(bodies_), KOKKOS_LAMBDA(const int i) {
+          const double signs[2] = {-1, 1};
           Vec3 sum;
           for (int k = offset(i); k < offset(i + 1); ++k) {
-            const double sign = 2 * (incidence(k) & 1) - 1;
-            sum = sum + sign * load3(p, incidence(k) >> 1);
+            const double sign = signs[incidence(k) & 1];
+            const int first = incidence(k) >> 1;
+            sum = sum + sign * Vec3{p(first), p(first + 1), p(first + 2)};
           }
           v(i, 0) = inverse_mass(i) * sum.x;
           v(i, 1) = inverse_mass(i) * sum.y;
@@ -192,9 +198,9 @@ void DelassusOperator::accumulate_bodies(const ConstVectorView& p, const Image& 
       "ccp::Delassus::accumulate_bodies", range(bodies_), KOKKOS_LAMBDA(const int i) {
         double s[3] = {0, 0, 0}, torque[3] = {0, 0, 0};
         for (int k = offset(i); k < offset(i + 1); ++k) {
-          const int c = incidence(k) >> 1, side = incidence(k) & 1;
+          const int first = incidence(k) >> 1, c = first / 3, side = incidence(k) & 1;
           const double sign = side ? 1 : -1;
-          const double p0 = sign * p(3 * c), p1 = sign * p(3 * c + 1), p2 = sign * p(3 * c + 2);
+          const double p0 = sign * p(first), p1 = sign * p(first + 1), p2 = sign * p(first + 2);
           const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
           s[0] += p0, s[1] += p1, s[2] += p2;
           torque[0] += r1 * p2 - r2 * p1;

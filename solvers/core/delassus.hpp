@@ -64,7 +64,11 @@ class DelassusOperator : public Operator {
   void compute_image(const ConstVectorView& p, const Image& image) const;
   /// p . N p, from the image of p. @param p  looked at in assembled form only
   double energy(const Image& image, const ConstVectorView& p) const;
-  /// Calls sink(c, (N p)_c) for every contact, as apply_fused does, for p with that image.
+  /// p . N p of a difference p, from the images of the two. @param p  as above
+  double energy_of_difference(const Image& image, const Image& other,
+                              const ConstVectorView& p) const;
+  /// Calls sink(c, (N p)_c) for every contact, as apply_fused does, for p with that image. A sink
+  /// without branches runs in SIMD lanes.
   template <class Sink>
   void for_each_velocity(const Image& image, const Sink& sink) const;
   /// Calls sink(c, (N p)_c, a_c, b_c) for every contact and adds up what it puts into a_c and b_c.
@@ -102,7 +106,7 @@ class DelassusOperator : public Operator {
   DeviceArray<int* [2]> body_;
   DeviceArray<double* [2][3]> arm_;
   DeviceArray<int*> incidence_offset_;  ///< [m + 1]
-  DeviceArray<int*> incidence_;         ///< 2 * contact + side, grouped by body
+  DeviceArray<int*> incidence_;         ///< 2 * (3 * contact) + side, grouped by body
   DeviceArray<double*> inverse_mass_;
   DeviceArray<double* [3][3]> inverse_inertia_;
   DeviceArray<double*> mass_;            ///< [m + 1] 1 / inverse_mass, 0 where that is 0
@@ -120,10 +124,16 @@ class DelassusOperator : public Operator {
 
 // ---- kernels ------------------------------------------------------------------------------------
 
+/// An image of fixed width, whose rows are found without multiplying by a stride.
+template <int width>
+using ImageRows = Kokkos::View<double* [width], MemSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
 /// Relative velocity of the two bodies of a contact, from body velocities.
 struct RelativeVelocity {
   DeviceArray<int* [2]> body;
-  DeviceArray<double**> v;
+  ImageRows<3> v;
+  RelativeVelocity(const DeviceArray<int* [2]>& bodies, const DeviceArray<double**>& velocity)
+      : body(bodies), v(velocity.data(), velocity.extent(0)) {}
   KOKKOS_INLINE_FUNCTION Vec3 operator()(const int c) const {
     const int a = body(c, 0), b = body(c, 1);
     return {v(b, 0) - v(a, 0), v(b, 1) - v(a, 1), v(b, 2) - v(a, 2)};
@@ -133,8 +143,11 @@ struct RelativeVelocity {
 /// The same at the contact points of rotating bodies.
 struct RelativeVelocityAtArms {
   DeviceArray<int* [2]> body;
-  DeviceArray<double**> v;
+  ImageRows<6> v;
   DeviceArray<double* [2][3]> arm;
+  RelativeVelocityAtArms(const DeviceArray<int* [2]>& bodies, const DeviceArray<double**>& velocity,
+                         const DeviceArray<double* [2][3]>& arms)
+      : body(bodies), v(velocity.data(), velocity.extent(0)), arm(arms) {}
   KOKKOS_INLINE_FUNCTION Vec3 operator()(const int c) const {
     Vec3 d;
     for (int side = 0; side < 2; ++side) {
@@ -152,7 +165,9 @@ struct RelativeVelocityAtArms {
 
 /// Row c of an array with three columns.
 struct StoredVelocity {
-  DeviceArray<double**> v;
+  ImageRows<3> v;
+  explicit StoredVelocity(const DeviceArray<double**>& velocity)
+      : v(velocity.data(), velocity.extent(0)) {}
   KOKKOS_INLINE_FUNCTION Vec3 operator()(const int c) const { return row3(v, c); }
 };
 
@@ -160,18 +175,25 @@ template <class Sink>
 void DelassusOperator::contact_velocities(const Image& velocity, const Sink& sink) const {
   const char* label = "ccp::Delassus::contact_velocities";
   if (rotates_) {
-    for_each_staged(label, contacts_, RelativeVelocityAtArms{body_, velocity, arm_}, sink);
+    const RelativeVelocityAtArms relative(body_, velocity, arm_);
+    Kokkos::parallel_for(
+        label, range(contacts_), KOKKOS_LAMBDA(const int c) { sink(c, relative(c)); });
   } else {
-    for_each_staged(label, contacts_, RelativeVelocity{body_, velocity}, sink);
+    const RelativeVelocity relative(body_, velocity);
+    Kokkos::parallel_for(
+        label, range(contacts_), KOKKOS_LAMBDA(const int c) { sink(c, relative(c)); });
   }
 }
 
 template <class Sink>
 void DelassusOperator::for_each_velocity(const Image& image, const Sink& sink) const {
+  const char* label = "ccp::Delassus::for_each_velocity";
   if (assembled_) {
-    for_each_staged("ccp::Delassus::for_each_velocity", contacts_, StoredVelocity{image}, sink);
+    for_each_staged(label, contacts_, StoredVelocity(image), sink);
+  } else if (rotates_) {
+    for_each_staged(label, contacts_, RelativeVelocityAtArms(body_, image, arm_), sink);
   } else {
-    contact_velocities(image, sink);
+    for_each_staged(label, contacts_, RelativeVelocity(body_, image), sink);
   }
 }
 
@@ -180,11 +202,11 @@ void DelassusOperator::sum_velocities(const Image& image, const Sink& sink, doub
                                       double& b) const {
   const char* label = "ccp::Delassus::sum_velocities";
   if (assembled_) {
-    sum_staged(label, contacts_, StoredVelocity{image}, sink, a, b);
+    sum_staged(label, contacts_, StoredVelocity(image), sink, a, b);
   } else if (rotates_) {
-    sum_staged(label, contacts_, RelativeVelocityAtArms{body_, image, arm_}, sink, a, b);
+    sum_staged(label, contacts_, RelativeVelocityAtArms(body_, image, arm_), sink, a, b);
   } else {
-    sum_staged(label, contacts_, RelativeVelocity{body_, image}, sink, a, b);
+    sum_staged(label, contacts_, RelativeVelocity(body_, image), sink, a, b);
   }
 }
 
@@ -210,7 +232,7 @@ template <class Update>
 void DelassusOperator::advance(const VectorView& p, const Update& update) const {
   if (!assembled_) {
     accumulate_bodies(p, velocity_);
-    contact_velocities(
+    for_each_velocity(
         velocity_,
         KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(p, c, update(c, load3(p, c), d)); });
     return;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "solvers/core/staged_loop.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
@@ -20,49 +21,48 @@ enum Column {
   step,       ///< 3 / trace(N_cc)
 };
 
-/// What a visit works with; see GaussSeidel for the arrays.
+/// How a visit finds the new impulse of its contact.
+enum class Local {
+  metric,   ///< exactly, where N_cc = diag(a, b, b)
+  coulomb,  ///< the same for Coulomb's law
+  block,    ///< exactly for any N_cc, then relaxed
+  step,     ///< one projected step
+};
+
+/// The contacts by their places in the sweep; see GaussSeidel for the arrays.
 struct Contacts {
-  DeviceArray<double* [12]> record;
+  GaussSeidel::Records record;
   DeviceArray<double* [6]> block;
   VectorView p;
-  DeviceArray<double*> change;
-  SweepOptions options;
-  bool exact_metric, measure;
+  Law law;
+  double omega;
 
-  KOKKOS_INLINE_FUNCTION Vec3 r(int i) const {
-    return {record(i, r_x), record(i, r_x + 1), record(i, r_x + 2)};
-  }
-
-  /// The new impulse of the contact at place i, from its velocity u; its change is returned.
-  KOKKOS_INLINE_FUNCTION Vec3 update(int i, const Vec3& u) const {
+  /// Replaces the impulse of the contact at place i, whose bodies move at `velocity` relative to
+  /// each other. @return its change
+  template <Local local>
+  KOKKOS_INLINE_FUNCTION Vec3 visit(int i, const Vec3& velocity) const {
     const double mu = record(i, friction);
     const Vec3 normal{record(i, normal_x), record(i, normal_x + 1), record(i, normal_x + 2)};
+    const Vec3 u = velocity + Vec3{record(i, r_x), record(i, r_x + 1), record(i, r_x + 2)};
     const Vec3 old = load3(p, i);
+    // The inverses are 0 for a contact that moves nothing, which therefore stays.
+    const double inverse_a = record(i, inverse_n), inverse_b = record(i, inverse_t);
     Vec3 next;
-    if (!options.exact) {
-      next = step_along(i, old, u, normal, mu);
-    } else if (exact_metric) {
-      const Vec3 target = old - stretch(record(i, inverse_n), record(i, inverse_t), u, normal);
-      next = options.law == Law::convex ? project_in_metric(target, normal, mu, record(i, ratio))
-                                        : project_coulomb(target, normal, mu);
+    if (local == Local::metric) {
+      next = project_in_metric(old - stretch(inverse_a, inverse_b, u, normal), normal, mu,
+                               record(i, ratio));
+    } else if (local == Local::coulomb) {
+      next = project_coulomb(old - stretch(inverse_a, inverse_b, u, normal), normal, mu);
+    } else if (local == Local::block) {
+      next = inverse_a > 0 && inverse_b > 0 ? solve_block(i, old, u, normal, mu) : old;
+      if (omega != 1) next = project_friction_cone(old + omega * (next - old), normal, mu);
     } else {
-      next = solve_block(i, old, u, normal, mu);
+      Vec3 v = u;
+      if (law == Law::coulomb) v = u + (mu * split(u, normal).size) * normal;
+      next = project_friction_cone(old - (omega * record(i, step)) * v, normal, mu);
     }
-    if (record(i, heavier) == 0) next = old;  // nothing that it does moves anything
-    if (options.exact && options.omega != 1) {
-      next = project_friction_cone(old + options.omega * (next - old), normal, mu);
-    }
-    const Vec3 d = next - old;
     store3(p, i, next);
-    if (measure) change(i) = norm(d) * record(i, heavier);
-    return d;
-  }
-
-  /// One projected step with step length omega 3 / trace(N_cc).
-  KOKKOS_INLINE_FUNCTION Vec3 step_along(int i, const Vec3& old, Vec3 u, const Vec3& normal,
-                                         double mu) const {
-    if (options.law == Law::coulomb) u = u + (mu * split(u, normal).size) * normal;
-    return project_friction_cone(old - (options.omega * record(i, step)) * u, normal, mu);
+    return next - old;
   }
 
   KOKKOS_INLINE_FUNCTION Vec3 solve_block(int i, const Vec3& old, const Vec3& u, const Vec3& normal,
@@ -70,76 +70,148 @@ struct Contacts {
     LocalBlock own;
     for (int k = 0; k < 6; ++k) own.a[k] = block(i, k);
     const Vec3 rest = u - multiply(own, old);
-    if (options.law == Law::convex) {
-      return solve_local_convex(own, rest, old, normal, mu, record(i, inverse_n),
-                                record(i, inverse_t), record(i, ratio));
-    }
-    return solve_local_coulomb(own, rest, normal, mu);
+    if (law == Law::coulomb) return solve_local_coulomb(own, rest, normal, mu);
+    return solve_local_convex(own, rest, old, normal, mu, record(i, inverse_n),
+                              record(i, inverse_t), record(i, ratio));
   }
 };
 
-/// A visit in bodies form: velocity of the contact from its bodies, and the change back to them.
-struct VisitBodies {
-  Contacts contacts;
+/// Velocities of bodies that do not rotate.
+struct Bodies {
   DeviceArray<int* [2]> body;
-  DeviceArray<double* [4]> v;
+  DeviceArray<double* [4]> v;  ///< with the inverse mass in column 3
+
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
+    return row3(v, body(i, 1)) - row3(v, body(i, 0));
+  }
+  KOKKOS_INLINE_FUNCTION void push(int i, const Vec3& d) const {
+    push(body(i, 0), -1, d);
+    push(body(i, 1), 1, d);
+  }
+  KOKKOS_INLINE_FUNCTION void push(int b, double sign, const Vec3& d) const {
+    const double inverse_mass = sign * v(b, 3);
+    if (inverse_mass == 0) return;  // immovable: shared by contacts of one colour
+    v(b, 0) += inverse_mass * d.x;
+    v(b, 1) += inverse_mass * d.y;
+    v(b, 2) += inverse_mass * d.z;
+  }
+};
+
+struct RotatingBodies {
+  Bodies linear;
   DeviceArray<double* [3]> spin;
   DeviceArray<double* [3][3]> inverse_inertia;
   DeviceArray<double* [2][3]> arm;
-  bool rotates;
 
   KOKKOS_INLINE_FUNCTION Vec3 lever(int i, int side) const {
     return {arm(i, side, 0), arm(i, side, 1), arm(i, side, 2)};
   }
-
-  KOKKOS_INLINE_FUNCTION void operator()(const int i) const {
-    const int a = body(i, 0), b = body(i, 1);
-    Vec3 u = contacts.r(i) + (row3(v, b) - row3(v, a));
-    if (rotates) {
-      u = u + (cross(row3(spin, b), lever(i, 1)) - cross(row3(spin, a), lever(i, 0)));
-    }
-    const Vec3 d = contacts.update(i, u);
-    push(a, i, 0, -1, d);
-    push(b, i, 1, 1, d);
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
+    const int a = linear.body(i, 0), b = linear.body(i, 1);
+    return linear.velocity(i) +
+           (cross(row3(spin, b), lever(i, 1)) - cross(row3(spin, a), lever(i, 0)));
   }
-
-  KOKKOS_INLINE_FUNCTION void push(int body_index, int i, int side, double sign,
-                                   const Vec3& d) const {
-    const double inverse_mass = sign * v(body_index, 3);
-    if (inverse_mass != 0) {  // immovable bodies are shared by contacts of one colour
-      v(body_index, 0) += inverse_mass * d.x;
-      v(body_index, 1) += inverse_mass * d.y;
-      v(body_index, 2) += inverse_mass * d.z;
-    }
-    if (!rotates) return;
-    const Vec3 torque = sign * cross(lever(i, side), d);
+  KOKKOS_INLINE_FUNCTION void push(int i, const Vec3& d) const {
+    linear.push(i, d);
+    turn(linear.body(i, 0), -1, cross(lever(i, 0), d));
+    turn(linear.body(i, 1), 1, cross(lever(i, 1), d));
+  }
+  KOKKOS_INLINE_FUNCTION void turn(int b, double sign, const Vec3& torque) const {
     for (int k = 0; k < 3; ++k) {
-      const double turn = inverse_inertia(body_index, k, 0) * torque.x +
-                          inverse_inertia(body_index, k, 1) * torque.y +
-                          inverse_inertia(body_index, k, 2) * torque.z;
-      if (turn != 0) spin(body_index, k) += turn;
+      const double change =
+          sign * (inverse_inertia(b, k, 0) * torque.x + inverse_inertia(b, k, 1) * torque.y +
+                  inverse_inertia(b, k, 2) * torque.z);
+      if (change != 0) spin(b, k) += change;
     }
   }
 };
 
-/// A visit in assembled form: the contact's row of N times all impulses.
-struct VisitRow {
-  Contacts contacts;
+/// Assembled form: the contact's row of N times all impulses.
+struct Rows {
+  VectorView p;
   DeviceArray<std::int64_t*> offset;
   DeviceArray<int*> column;
   DeviceArray<double* [3][3]> matrix;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const int i) const {
-    Vec3 u = contacts.r(i);
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
+    Vec3 u;
     for (std::int64_t k = offset(i); k < offset(i + 1); ++k) {
-      const Vec3 g = load3(contacts.p, column(k));
+      const Vec3 g = load3(p, column(k));
       u.x += matrix(k, 0, 0) * g.x + matrix(k, 0, 1) * g.y + matrix(k, 0, 2) * g.z;
       u.y += matrix(k, 1, 0) * g.x + matrix(k, 1, 1) * g.y + matrix(k, 1, 2) * g.z;
       u.z += matrix(k, 2, 0) * g.x + matrix(k, 2, 1) * g.y + matrix(k, 2, 2) * g.z;
     }
-    contacts.update(i, u);
+    return u;
+  }
+  KOKKOS_INLINE_FUNCTION void push(int, const Vec3&) const {}
+};
+
+/// Visits the contacts of one group, of which none needs another.
+template <class Link, Local local>
+struct VisitGroup {
+  Contacts contacts;
+  Link link;
+  DeviceArray<int*> groups;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const int group) const {
+    const int begin = groups(group), count = groups(group + 1) - begin;
+    if (count == SweepOrder::lanes) {
+      run(begin, SweepOrder::lanes);
+    } else {
+      run(begin, count);
+    }
+  }
+
+  CCP_FLATTEN KOKKOS_INLINE_FUNCTION void run(const int begin, const int count) const {
+    Vec3 d[SweepOrder::lanes];
+    for (int i = 0; i < count; ++i) {
+      d[i] = link.velocity(begin + i);
+      CCP_NO_GATHER;
+    }
+    CCP_LANES
+    for (int i = 0; i < count; ++i) d[i] = contacts.template visit<local>(begin + i, d[i]);
+    for (int i = 0; i < count; ++i) {
+      link.push(begin + i, d[i]);
+      CCP_NO_GATHER;
+    }
   }
 };
+
+/// All groups in their order, by one thread, or colour by colour in parallel.
+template <class Visit>
+void visit_all(const Visit& visit, const SweepOrder& order, bool backward) {
+  if (order.colors.empty()) {
+    const int last = static_cast<int>(order.groups.size()) - 2;
+    Kokkos::parallel_for(
+        "ccp::GaussSeidel::sweep", range(1), KOKKOS_LAMBDA(const int) {
+          for (int k = 0; k <= last; ++k) visit(backward ? last - k : k);
+        });
+    return;
+  }
+  const int last = static_cast<int>(order.colors.size()) - 2;
+  for (int k = 0; k <= last; ++k) {
+    const int color = backward ? last - k : k;
+    const int begin = order.colors[color];
+    Kokkos::parallel_for(
+        "ccp::GaussSeidel::color", range(order.colors[color + 1] - begin),
+        KOKKOS_LAMBDA(const int group) { visit(begin + group); });
+  }
+}
+
+template <class Link>
+void visit_all(const Contacts& contacts, const Link& link, const DeviceArray<int*>& groups,
+               Local local, const SweepOrder& order, bool backward) {
+  switch (local) {
+    case Local::metric:
+      return visit_all(VisitGroup<Link, Local::metric>{contacts, link, groups}, order, backward);
+    case Local::coulomb:
+      return visit_all(VisitGroup<Link, Local::coulomb>{contacts, link, groups}, order, backward);
+    case Local::block:
+      return visit_all(VisitGroup<Link, Local::block>{contacts, link, groups}, order, backward);
+    case Local::step:
+      return visit_all(VisitGroup<Link, Local::step>{contacts, link, groups}, order, backward);
+  }
+}
 
 }  // namespace
 
@@ -152,7 +224,8 @@ GaussSeidel::GaussSeidel(const Problem& problem, const SweepOptions& options)
   const std::size_t n = host.contacts(), m = host.bodies();
   contact_ = upload<DeviceArray<int*>>("ccp::GaussSeidel::contact", order_.contacts, n);
   p_ = VectorView("ccp::GaussSeidel::p", 3 * n);
-  change_ = DeviceArray<double*>("ccp::GaussSeidel::change", n);
+  group_ =
+      upload<DeviceArray<int*>>("ccp::GaussSeidel::group", order_.groups, order_.groups.size());
   gather_records(problem.shared_delassus().diagonal_blocks());
 
   std::vector<int> place(n);
@@ -208,9 +281,9 @@ GaussSeidel::GaussSeidel(const Problem& problem, const SweepOptions& options)
 
 void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
   const ContactMetric metric = contact_metric(blocks, problem_.normal());
-  exact_metric_ = metric.exact;
-  record_ = DeviceArray<double* [12]>("ccp::GaussSeidel::record", problem_.contacts());
-  if (!exact_metric_) {
+  record_ = Records("ccp::GaussSeidel::record", problem_.contacts());
+  const bool own_blocks = options_.exact && (!metric.exact || options_.omega != 1);
+  if (own_blocks) {
     block_ = DeviceArray<double* [6]>("ccp::GaussSeidel::block", problem_.contacts());
   }
   const auto record = record_;
@@ -220,7 +293,6 @@ void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
   const auto r = problem_.r();
   const auto normal = problem_.normal();
   const auto mu = problem_.mu();
-  const bool exact = exact_metric_;
   Kokkos::parallel_for(
       "ccp::GaussSeidel::gather_records", range(problem_.contacts()), KOKKOS_LAMBDA(const int i) {
         const int c = contact(i);
@@ -236,7 +308,7 @@ void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
         record(i, heavier) = a > b ? a : b;
         const double trace = blocks(c, 0, 0) + blocks(c, 1, 1) + blocks(c, 2, 2);
         record(i, step) = trace > 0 ? 3 / trace : 0;
-        if (exact) return;
+        if (!own_blocks) return;
         block(i, 0) = blocks(c, 0, 0);
         block(i, 1) = blocks(c, 0, 1);
         block(i, 2) = blocks(c, 0, 2);
@@ -287,50 +359,38 @@ void GaussSeidel::load_velocities(const DelassusOperator::Image& image) {
       });
 }
 
-template <class Visit>
-void GaussSeidel::visit_all(const Visit& visit, bool backward) const {
-  const int n = problem_.contacts();
-  if (order_.colors.empty()) {
-    Kokkos::parallel_for(
-        "ccp::GaussSeidel::sweep", range(1), KOKKOS_LAMBDA(const int) {
-          if (backward) {
-            for (int i = n - 1; i >= 0; --i) visit(i);
-          } else {
-            for (int i = 0; i < n; ++i) visit(i);
-          }
-        });
-    return;
-  }
-  const int last = colors() - 1;
-  for (int k = 0; k <= last; ++k) {
-    const int color = backward ? last - k : k;
-    const int begin = order_.colors[color];
-    Kokkos::parallel_for(
-        "ccp::GaussSeidel::color", range(order_.colors[color + 1] - begin),
-        KOKKOS_LAMBDA(const int i) { visit(begin + i); });
-  }
-}
-
 double GaussSeidel::sweep(bool backward, bool measure) {
-  const Contacts contacts{record_, block_, p_, change_, options_, exact_metric_, measure};
+  if (measure) {
+    if (before_.extent(0) == 0) before_ = VectorView("ccp::GaussSeidel::before", p_.extent(0));
+    Kokkos::deep_copy(ExecSpace(), before_, p_);
+  }
+  const Local local = !options_.exact               ? Local::step
+                      : block_.extent(0) > 0        ? Local::block
+                      : options_.law == Law::convex ? Local::metric
+                                                    : Local::coulomb;
+  const Contacts contacts{record_, block_, p_, options_.law, options_.omega};
+  const Bodies bodies{body_, velocity_};
   if (delassus_->is_assembled()) {
-    visit_all(VisitRow{contacts, row_offset_, column_, matrix_}, backward);
+    visit_all(contacts, Rows{p_, row_offset_, column_, matrix_}, group_, local, order_, backward);
+  } else if (spin_.extent(0) > 0) {
+    visit_all(contacts, RotatingBodies{bodies, spin_, inverse_inertia_, arm_}, group_, local,
+              order_, backward);
   } else {
-    visit_all(
-        VisitBodies{contacts, body_, velocity_, spin_, inverse_inertia_, arm_, spin_.extent(0) > 0},
-        backward);
+    visit_all(contacts, bodies, group_, local, order_, backward);
   }
   return measure ? largest_change() : 0;
 }
 
 double GaussSeidel::largest_change() const {
-  const auto change = change_;
+  const auto before = before_, p = p_;
+  const auto record = record_;
   double largest = 0, sum = 0;
   Kokkos::parallel_reduce(
       "ccp::GaussSeidel::largest_change", range(problem_.contacts()),
-      KOKKOS_LAMBDA(const int c, double& maximum, double& total) {
-        if (change(c) > maximum) maximum = change(c);
-        total += change(c);
+      KOKKOS_LAMBDA(const int i, double& maximum, double& total) {
+        const double change = norm(load3(p, i) - load3(before, i)) * record(i, heavier);
+        if (change > maximum) maximum = change;
+        total += change;
       },
       Kokkos::Max<double>(largest), Kokkos::Sum<double>(sum));
   return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();

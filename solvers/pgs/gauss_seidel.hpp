@@ -36,12 +36,11 @@ class GaussSeidel {
   /// Computes the bodies' velocities from the impulses again, without the rounding of the changes.
   void refresh();
 
-  int colors() const { return static_cast<int>(order_.colors.size()) - 1; }
+  /// What is constant of a contact, by place in the sweep, column after column for SIMD lanes.
+  using Records = Kokkos::View<double* [12], Kokkos::LayoutLeft, MemSpace>;
 
   // Public only because device lambdas may not live in private members.
   void reorder(const ConstVectorView& p, bool into_sweep, const VectorView& out) const;
-  template <class Visit>
-  void visit_all(const Visit& visit, bool backward) const;
   void load_velocities(const DelassusOperator::Image& image);
   void gather_records(const DeviceArray<double* [3][3]>& blocks);
   double largest_change() const;
@@ -51,16 +50,15 @@ class GaussSeidel {
   SweepOptions options_;
   SweepOrder order_;
   Teuchos::RCP<DelassusOperator> delassus_;
-  bool exact_metric_ = true;
 
   // By place in the sweep.
   DeviceArray<int*> contact_;  ///< [n]
   DeviceArray<int* [2]> body_;
-  DeviceArray<double* [12]> record_;  ///< normal, r, mu, a, b, and factors of the projection
-  DeviceArray<double* [6]> block_;    ///< N_cc, only where the metric is not exact
+  Records record_;
+  DeviceArray<double* [6]> block_;  ///< N_cc, where the closed forms do not do
   DeviceArray<double* [2][3]> arm_;
-  VectorView p_;
-  DeviceArray<double*> change_;  ///< |change| times weight in the last measured sweep
+  VectorView p_, before_;  ///< impulses now, and before a measured sweep
+  DeviceArray<int*> group_;
   // By body, and m for the immovable one.
   DeviceArray<double* [4]> velocity_;  ///< linear velocity, inverse mass
   DeviceArray<double* [3]> spin_;

@@ -37,34 +37,39 @@ std::vector<int> first_fit(int contacts, const Forbidden& forbidden, const Taken
 SweepOrder sequential_order(const ContactProblem& problem) {
   const int n = static_cast<int>(problem.contacts());
   SweepOrder order;
-  order.contacts.resize(n);
-  std::iota(order.contacts.begin(), order.contacts.end(), 0);
-  if (problem.form == ContactProblem::Form::assembled) return order;
-
-  constexpr int distance = 6;                              // visits between two of one body
-  constexpr int reach = 64;                                // how far ahead a contact may be taken
-  std::vector<int> last(problem.bodies(), -distance - 1);  // the place where a body was visited
-  std::vector<int> waiting(order.contacts.begin(), order.contacts.begin() + std::min(n, reach));
-  int next = static_cast<int>(waiting.size());
-  const auto is_fresh = [&](int contact, int place) {
+  if (problem.form == ContactProblem::Form::assembled) {  // every row may need the one before it
+    order.contacts.resize(n);
+    order.groups.resize(n + 1);
+    std::iota(order.contacts.begin(), order.contacts.end(), 0);
+    std::iota(order.groups.begin(), order.groups.end(), 0);
+    return order;
+  }
+  // A group is filled from the contacts that wait, oldest first, with those whose bodies it does
+  // not have yet.
+  constexpr int reach = 64;
+  std::vector<int> group_of(problem.bodies(), -1), waiting;
+  int next = 0, group = 0;
+  const auto bodies_of = [&](int contact, const auto& act) {
     for (int side = 0; side < 2; ++side) {
       const int body = problem.contact_bodies[2 * static_cast<std::size_t>(contact) + side];
-      if (moves(problem, body) && place - last[body] <= distance) return false;
+      if (moves(problem, body)) act(group_of[body]);
     }
-    return true;
   };
-  for (int place = 0; place < n; ++place) {
-    auto chosen = std::find_if(waiting.begin(), waiting.end(),
-                               [&](int contact) { return is_fresh(contact, place); });
-    if (chosen == waiting.end()) chosen = waiting.begin();
-    const int contact = *chosen;
-    order.contacts[place] = contact;
-    for (int side = 0; side < 2; ++side) {
-      const int body = problem.contact_bodies[2 * static_cast<std::size_t>(contact) + side];
-      if (body >= 0) last[body] = place;
-    }
-    waiting.erase(chosen);
-    if (next < n) waiting.push_back(next++);
+  order.groups.push_back(0);
+  for (; static_cast<int>(order.contacts.size()) < n; ++group) {
+    while (next < n && static_cast<int>(waiting.size()) < reach) waiting.push_back(next++);
+    int count = 0;
+    const auto taken = [&](int contact) {
+      bool free = count < SweepOrder::lanes;
+      bodies_of(contact, [&](int& last) { free = free && last != group; });
+      if (!free) return false;
+      bodies_of(contact, [&](int& last) { last = group; });
+      order.contacts.push_back(contact);
+      ++count;
+      return true;
+    };
+    waiting.erase(std::remove_if(waiting.begin(), waiting.end(), taken), waiting.end());
+    order.groups.push_back(static_cast<int>(order.contacts.size()));
   }
   return order;
 }
@@ -101,14 +106,20 @@ SweepOrder colored_order(const ContactProblem& problem) {
         [&](int c, int k) { for_moving_bodies(c, [k](auto& colors) { colors.push_back(k); }); });
   }
 
-  SweepOrder order;
   const int colors = color.empty() ? 0 : *std::max_element(color.begin(), color.end()) + 1;
-  order.colors.assign(colors + 1, 0);
-  for (const int k : color) ++order.colors[k + 1];
-  std::partial_sum(order.colors.begin(), order.colors.end(), order.colors.begin());
+  std::vector<int> begin(colors + 1, 0);
+  for (const int k : color) ++begin[k + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  SweepOrder order;
   order.contacts.resize(n);
-  std::vector<int> fill(order.colors.begin(), order.colors.end());
+  std::vector<int> fill = begin;
   for (int c = 0; c < n; ++c) order.contacts[fill[color[c]]++] = c;
+  for (int k = 0; k < colors; ++k) {
+    order.colors.push_back(static_cast<int>(order.groups.size()));
+    for (int i = begin[k]; i < begin[k + 1]; i += SweepOrder::lanes) order.groups.push_back(i);
+  }
+  order.colors.push_back(static_cast<int>(order.groups.size()));
+  order.groups.push_back(n);
   return order;
 }
 

@@ -6,17 +6,20 @@
 
 namespace ccp {
 
-/// An order in which a Gauss-Seidel sweep visits the contacts.
+/// An order in which a Gauss-Seidel sweep visits the contacts. Contacts of one group share no body
+/// that can move (assembled form: no block of N): visiting them together, in SIMD lanes, is the
+/// same as one after the other. So do all contacts of one colour, for parallel sweeps.
 struct SweepOrder {
+  static constexpr int lanes = 8;  ///< contacts of a group, at most
+
   std::vector<int> contacts;  ///< [n] contact at every place
-  /// Places where a colour begins, and n at the end. Contacts of one colour share no body that can
-  /// move (assembled form: no block of N), so that they may be visited at the same time. Empty for
-  /// an order that must be kept.
-  std::vector<int> colors;
+  std::vector<int> groups;    ///< places where a group begins, and n at the end
+  std::vector<int> colors;    ///< groups where a colour begins, and their number at the end; empty
+                              ///< for an order that must be kept
 };
 
-/// The contacts as the problem has them, but with those that share a body moved apart where a
-/// contact within reach can take the place: a visit then need not wait for the one before it.
+/// The contacts as the problem has them, but for those that share a body: one is moved back, within
+/// a short reach, to where it makes a group with others.
 SweepOrder sequential_order(const ContactProblem& problem);
 
 /// Colours by first fit in the problem's order, which depends on the problem alone.
