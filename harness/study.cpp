@@ -21,6 +21,7 @@
 #include "problems/error.hpp"
 #include "problems/problem_file.hpp"
 #include "problems/sequence_file.hpp"
+#include "problems/root_folder.hpp"
 #include "problems/sha256.hpp"
 #include "solvers/core/registry.hpp"
 
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 namespace {
 
 fs::path studies_folder() {
-  return fs::path(CCP_SOURCE_DIR) / "harness" / "studies";
+  return fs::path(root_folder()) / "harness" / "studies";
 }
 
 /// A node of a study, with the file it is written in.

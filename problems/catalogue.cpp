@@ -7,6 +7,7 @@
 
 #include "problems/error.hpp"
 #include "problems/sequence_file.hpp"
+#include "problems/root_folder.hpp"
 
 namespace ccp {
 namespace fs = std::filesystem;
@@ -16,7 +17,7 @@ namespace {
 fs::path data_folder() {
   const char* configured = std::getenv("CCPBENCH_DATA_DIR");
   return configured && *configured ? fs::path(configured)
-                                   : fs::path(CCP_SOURCE_DIR) / "problems" / "data";
+                                   : fs::path(root_folder()) / "problems" / "data";
 }
 
 }  // namespace

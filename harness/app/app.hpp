@@ -41,6 +41,12 @@ void add_compare(CLI::App& app, Context& context);
 void add_simulate(CLI::App& app, Context& context);
 void add_freeze_systems(CLI::App& app, Context& context);
 void add_precond(CLI::App& app, Context& context);
+/// Call it last: the manual is about the commands that are there.
+void add_manual(CLI::App& app);
+
+// Subcommands of `export`.
+void add_export_matrix_market(CLI::App& command);
+void add_export_vtk(CLI::App& command);
 
 /// --heavy-fraction and --mass-ratio, for commands that make problems of spheres.
 void add_heavy_options(CLI::App& command, HeavySpheres& heavy);

@@ -45,6 +45,8 @@ void add_export(CLI::App& app, Context&) {
     fmt::print("{}: {} problem, {} contacts\n", a.output, global ? "global" : "local",
                problem.contacts());
   });
+  add_export_matrix_market(*command);
+  add_export_vtk(*command);
 }
 
 }  // namespace ccp::app

@@ -9,27 +9,20 @@
 
 #include "harness/app/app.hpp"
 #include "problems/error.hpp"
+#include "problems/root_folder.hpp"
 
 namespace ccp::app {
 namespace fs = std::filesystem;
 
 namespace {
 
-/// A program of scripts/: in the folder that CCPBENCH_SCRIPTS_DIR names, beside an installed
-/// program, or in the source tree.
-std::string find_script(const Context& context, const std::string& name) {
-  std::vector<fs::path> folders;
+/// A program of scripts/: in the folder that CCPBENCH_SCRIPTS_DIR names, or our own.
+std::string find_script(const std::string& name) {
   const char* configured = std::getenv("CCPBENCH_SCRIPTS_DIR");
-  if (configured && *configured) {
-    folders = {configured};
-  } else {
-    folders = {fs::path(context.program).parent_path().parent_path() / "share/ccpbench/scripts",
-               fs::path(CCP_SOURCE_DIR) / "scripts"};
-  }
-  for (const fs::path& folder : folders) {
-    if (fs::is_regular_file(folder / name)) return (folder / name).string();
-  }
-  throw InputError((folders.back() / name).string(), "", "the program that does this",
+  const fs::path folder =
+      configured && *configured ? fs::path(configured) : fs::path(root_folder()) / "scripts";
+  if (fs::is_regular_file(folder / name)) return (folder / name).string();
+  throw InputError((folder / name).string(), "", "the program that does this",
                    "no such file (CCPBENCH_SCRIPTS_DIR says where it is)");
 }
 
@@ -60,7 +53,7 @@ void add_report(CLI::App& app, Context& context) {
   command->add_option("--figures", arguments->figures,
                       "Also write the figures as PNG and PDF to this folder");
   command->callback([arguments, &context] {
-    std::vector<std::string> words = {find_script(context, "report"), arguments->folder};
+    std::vector<std::string> words = {find_script("report"), arguments->folder};
     const auto add = [&](const char* name, const std::string& value) {
       if (!value.empty()) words.insert(words.end(), {name, value});
     };
@@ -87,7 +80,7 @@ void add_compare(CLI::App& app, Context& context) {
                     "Compare different problems of one name, and referee versions");
   command->add_flag("--json", arguments->json, "Print one JSON object");
   command->callback([arguments, &context] {
-    std::vector<std::string> words = {find_script(context, "compare"), arguments->a, arguments->b};
+    std::vector<std::string> words = {find_script("compare"), arguments->a, arguments->b};
     if (!arguments->target.empty()) words.insert(words.end(), {"--target", arguments->target});
     if (arguments->mixed) words.emplace_back("--mixed");
     if (arguments->json) words.emplace_back("--json");

@@ -68,7 +68,7 @@ std::vector<SolverEntry>& entries() {
        make<PqnSolver>},
       {"ssn",
        {"convex"},
-       {"bodies", "assembled"},
+       {"bodies"},
        true,
        "augmented Lagrangian with semismooth Newton steps in body-velocity space",
        make<SsnSolver>},

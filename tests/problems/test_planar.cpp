@@ -19,7 +19,7 @@ class BlockOnGround : public StepSolver {
  public:
   void solve(const ContactProblem& p, const StepAccuracy& accuracy,
              std::vector<double>& gamma) override {
-    CHECK(accuracy.error == 0);
+    CHECK(accuracy.converged);
     ++steps;
     if (p.contacts() == 0) return;
     const double mass = 1 / p.inverse_mass[0];

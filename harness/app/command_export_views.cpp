@@ -1,0 +1,92 @@
+// The subcommands of `export` that write what other programs look at or compute with.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "harness/app/app.hpp"
+#include "harness/export_matrix_market.hpp"
+#include "harness/start.hpp"
+#include "problems/catalogue.hpp"
+#include "problems/error.hpp"
+#include "problems/export_vtk.hpp"
+#include "problems/hdf5_file.hpp"
+#include "problems/problem_file.hpp"
+
+namespace ccp::app {
+
+void add_export_matrix_market(CLI::App& command) {
+  struct Arguments {
+    std::string input, problem, prefix;
+    bool force = false;
+  };
+  auto* matrices = command.add_subcommand(
+      "matrix-market",
+      "N, r and mu of a problem; A, b and S of frozen systems, for Matlab or SciPy");
+  auto arguments = std::make_shared<Arguments>();
+  auto* a = arguments.get();
+  matrices->add_option("file", a->input, "Problem file, catalogue name, or file of frozen systems")
+      ->required();
+  matrices->add_option("-o,--output", a->prefix, "DIR/PREFIX of the files; PREFIX-N.mtx and so on")
+      ->required();
+  matrices->add_option("--problem", a->problem,
+                       "Problem of the frozen systems, if it is not where they say");
+  matrices->add_flag("--force", a->force, "Overwrite the output");
+  matrices->callback([arguments] {
+    const auto& a = *arguments;
+    const std::string path = resolve_problem(a.input);
+    std::vector<std::string> files;
+    if (Hdf5File::open(path).string_attribute("/", "format") == "ccpbench-systems") {
+      const FrozenSystems systems = read_systems(path);
+      const ContactProblem problem = problem_of(systems, path, a.problem);
+      const KokkosSession kokkos(1);
+      files = export_system_matrices(a.prefix, systems, problem, a.force);
+    } else {
+      if (!a.problem.empty()) {
+        throw InputError("--problem", "", "a file of frozen systems", "a problem, " + path);
+      }
+      files = export_problem_matrices(a.prefix, read_problem(path), a.force);
+    }
+    for (const std::string& file : files) fmt::print("{}\n", file);
+  });
+}
+
+void add_export_vtk(CLI::App& command) {
+  struct Arguments {
+    std::string problem, result, prefix;
+    VtkOptions options;
+  };
+  auto* vtk = command.add_subcommand("vtk", "Bodies and force chains, for ParaView");
+  auto arguments = std::make_shared<Arguments>();
+  auto* a = arguments.get();
+  vtk->add_option("problem", a->problem, "Problem file or catalogue name")->required();
+  vtk->add_option("-o,--output", a->prefix,
+                  "DIR/PREFIX: PREFIX.vtm, PREFIX-bodies.vtp and PREFIX-contacts.vtp are written")
+      ->required();
+  vtk->add_option(
+      "--result", a->result,
+      "Impulses: a result file (solve --keep-gamma), a guess of the problem, reference, "
+      "or none (default: the reference, if there is one)");
+  vtk->add_option("--detail", a->options.detail,
+                  "A sphere has 20 * 4^DETAIL triangles; -1: its centre only")
+      ->check(CLI::Range(-1, 4))
+      ->capture_default_str();
+  vtk->add_flag("--force", a->options.overwrite, "Overwrite the output");
+  vtk->callback([arguments] {
+    auto& a = *arguments;
+    const ContactProblem problem = read_problem(resolve_problem(a.problem));
+    std::vector<double> gamma;
+    if (a.result.empty()) {
+      if (problem.reference) gamma = problem.reference->gamma;
+    } else if (a.result != "none") {
+      gamma = start_values(a.result, problem);
+    }
+    std::string prefix = a.prefix;
+    if (prefix.size() > 4 && prefix.compare(prefix.size() - 4, 4, ".vtm") == 0) {
+      prefix.resize(prefix.size() - 4);
+    }
+    export_vtk(prefix, problem, gamma, a.options);
+    fmt::print("{0}.vtm\n{0}-bodies.vtp\n{0}-contacts.vtp\n", prefix);
+  });
+}
+
+}  // namespace ccp::app

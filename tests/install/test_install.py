@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Installs into a temporary prefix, moves that, runs the program from it, and builds a project of
+somebody else's against it."""
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD, CMAKE = os.environ["CCPBENCH_BUILD"], os.environ["CMAKE"]
+CONSUMER = Path(__file__).resolve().parent / "consumer"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*words, expect=0, **options):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
+                          check=False, **options)
+    if done.returncode != expect:
+        raise AssertionError(f"{words}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class InstallTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.temporary.name)
+        run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first")
+        cls.prefix = cls.folder / "moved"
+        (cls.folder / "first").rename(cls.prefix)
+        cls.program = cls.prefix / "bin/ccpbench"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def test_program_finds_its_own_data_studies_and_scripts(self):
+        # A frozen problem that only the installed catalogue has shows whose it is.
+        share = self.prefix / "share/ccpbench"
+        manifest = share / "problems/data/manifest.json"
+        manifest.write_text(manifest.read_text().replace('"name": "stack"', '"name": "my-stack"'))
+        self.assertIn("my-stack", run(self.program, "list", "problems"))
+        (share / "harness/studies/mine.yaml").write_text(
+            "name: mine\nproblems: my-stack\nsolvers: vipm\ntime_limit: 5\n")
+        self.assertIn("mine", run(self.program, "list", "studies"))
+        results = self.folder / "results"
+        run(self.program, "run", "mine", "-o", results, "--quiet")
+        run(self.program, "report", results)
+        self.assertTrue((results / "report.html").is_file())
+
+    def test_manual_and_completion(self):
+        page = (self.prefix / "share/man/man1/ccpbench.1").read_text(encoding="utf-8")
+        for words in (".SS ccpbench solve", ".SS ccpbench generate pile", "\\-\\-time\\-limit"):
+            self.assertIn(words, page)
+        if shutil.which("man"):
+            shown = subprocess.run(["man", "--warnings", "-l", "-"], input=page, text=True,
+                                   capture_output=True, check=False,
+                                   env={**os.environ, "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
+            self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        script = self.prefix / "share/bash-completion/completions/ccpbench"
+        for typed, expected in (("ccpbench so", {"solve"}),
+                                ("ccpbench generate py", {"pyramid"}),
+                                ("ccpbench solve --time", {"--time-limit"})):
+            words = typed.split()
+            out = run("bash", "-c", f"source {script}; COMP_WORDS=({typed}); "
+                      f"COMP_CWORD={len(words) - 1}; _ccpbench; echo ${{COMPREPLY[@]}}")
+            self.assertEqual(set(out.split()), expected, typed)
+
+    def test_consumer(self):
+        build = self.folder / "build"
+        run(CMAKE, "-S", CONSUMER, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            "-DCMAKE_BUILD_TYPE=Release")
+        run(CMAKE, "--build", build)
+        commands = (build / "CMakeFiles/ccpbench-consumer.dir/flags.make")
+        if commands.is_file():
+            self.assertNotIn(str(ROOT), commands.read_text())
+        consumer = build / "ccpbench-consumer"
+        self.assertIn("half_jacobi", run(consumer, "list", "solvers"))
+        problem = self.folder / "sliding.h5"
+        run(consumer, "generate", "scene", "sliding-block", "-o", problem)
+        said = run(consumer, "solve", problem, "--solver", "half_jacobi", "--stop", "residual=1e-9")
+        self.assertIn("residual=1e-09: reached", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
