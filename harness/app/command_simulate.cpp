@@ -58,10 +58,6 @@ void simulate(Arguments& a, Context& context) {
   constexpr double unbounded = std::numeric_limits<double>::infinity();
   std::vector<ColumnRow> rows;
   ProgressLine progress(!a.quiet && !a.json);
-  if (!a.quiet && !a.json) {
-    fmt::print("{:>7} {:<18} {:>10} {:>12} {:>10} {:>8}\n", "spheres", "start", "iterations",
-               "height [m]", "error", "time [s]");
-  }
   for (const long spheres : a.spheres) {
     a.column.spheres = static_cast<std::size_t>(spheres);
     const double theory = column_height(a.column);
@@ -75,6 +71,10 @@ void simulate(Arguments& a, Context& context) {
         rows.push_back(row);
         progress.clear();
         if (!a.quiet && !a.json) {
+          if (rows.size() == 1) {
+            fmt::print("{:>7} {:<18} {:>10} {:>12} {:>10} {:>8}\n", "spheres", "start",
+                       "iterations", "height [m]", "error", "time [s]");
+          }
           fmt::print("{:>7} {:<18} {:>10} {:>12.6f} {:>10.2e} {:>8.3g}{}\n", spheres, row.start,
                      iterations, row.run.height, row.run.error, row.run.time,
                      row.run.at_rest ? "" : " not at rest");
