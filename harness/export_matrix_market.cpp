@@ -11,8 +11,8 @@
 #include "problems/hdf5_file.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/linear/sparse_matrix.hpp"
-#include "solvers/vipm/body_order.hpp"
-#include "solvers/vipm/velocity_system.hpp"
+#include "solvers/velocity_space/body_order.hpp"
+#include "solvers/velocity_space/velocity_system.hpp"
 
 namespace ccp {
 namespace {
