@@ -29,7 +29,7 @@ AXIS_LABELS = {"cost": r"cost $|\gamma^T u|/n$ [J]", "feas": "feas [m/s, N s]",
                "objective_gap": "objective gap [J]",
                "normal_residual": "mean normal residual [m/s]",
                "coulomb_normal_residual": "mean normal residual, Coulomb [m/s]",
-               "multiplier": "relative error of the normal impulses"}  # the other measures have no unit
+               "multiplier": "error of the normal impulses"}  # the other measures have no unit
 LINES = ["-", (0, (5, 1.5)), (0, (4, 1.2, 1, 1.2)), (0, (1, 1))]
 MARKERS = "osD^vP<X>"
 FONT, SMALL = 8, 6.5  # points
