@@ -203,8 +203,8 @@ class HeatSheet:
         scale = None
         if log and shown.size and (shown > 0).all():
             scale = LogNorm(shown.min(), max(shown.max(), 1.01 * shown.min()))
-        mesh = axes.pcolormesh(np.ma.masked_invalid(values), cmap="viridis", norm=scale, edgecolors="white",
-                               linewidth=0.5)
+        mesh = axes.pcolormesh(np.ma.masked_invalid(values), cmap="viridis", norm=scale,
+                               edgecolors="white", linewidth=0.5)
         bar = self.figure.colorbar(mesh, ax=axes, fraction=0.08, pad=0.03)
         bar.ax.tick_params(labelsize=SMALL)
         middle = mesh.norm(shown).mean() if shown.size else 0

@@ -165,6 +165,7 @@ TEST_CASE("every convex solver solves random problems and piles, in both forms")
   make_feasible(spheres, 6);
   for (const SolverEntry& entry : solver_entries()) {
     if (std::find(entry.laws.begin(), entry.laws.end(), "convex") == entry.laws.end()) continue;
+    if (entry.id == "lcp") continue;  // its cones have edges: another problem (test_lcp.cpp)
     const auto known = accurate.find(entry.id);
     const std::string spec = known == accurate.end() ? entry.id + "[law=convex]" : known->second;
     const ContactProblem pile = random_pile(60, 150, 3);
