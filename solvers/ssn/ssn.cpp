@@ -157,6 +157,7 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
   double sigma = options_.sigma, last_step = std::numeric_limits<double>::infinity();
   set_sigma(sigma);
   long updates = 0;
+  bool blocked = false;  // by rounding: no step of the last Newton direction was one
 
   while (true) {
     system_->contact_velocities(z, d_);
@@ -175,7 +176,8 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
     if (info.counters.outer >= options_.max_outer || updates >= 20L * options_.max_outer) {
       return finish(Status::max_iterations);
     }
-    if (unbalanced <= options_.inner_fraction * step) {
+    if (unbalanced <= options_.inner_fraction * step || (blocked && unbalanced < step)) {
+      blocked = false;
       Kokkos::deep_copy(gamma_, p_);
       ++updates;
       if (step > last_step / options_.growth && sigma < options_.largest_sigma) {
@@ -216,7 +218,13 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
               (rounded && std::abs(slope) <= 0.9 * std::abs(start_slope));
       if (!found) t *= 0.5;
     }
-    if (!found) return finish(Status::stagnated, "no step lowers the augmented Lagrangian");
+    if (!found) {
+      if (blocked || unbalanced >= step) {
+        return finish(Status::stagnated, "no step lowers the augmented Lagrangian");
+      }
+      blocked = true;  // as near to balance as rounding allows: on to the next multipliers
+      continue;
+    }
     vector_kernels::add(1, z, t, dz, z);
   }
 }
