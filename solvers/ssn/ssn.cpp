@@ -106,14 +106,16 @@ SsnSolver::Trial SsnSolver::look(double t) const {
   Trial trial;
   Kokkos::parallel_reduce(
       "ccp::Ssn::look", range(contacts.size()),
-      KOKKOS_LAMBDA(const int c, double& change, double& slope) {
+      KOKKOS_LAMBDA(const int c, double& change, double& slope, double& size) {
         const Vec3 along = load3(dd, c), old = load3(p, c);
         const Vec3 u = load3(d, c) + t * along + load3(contacts.r, c);
         const Vec3 next = contacts.project(c, load3(gamma, c) - sigma(c) * u);
         change += dot(next - old, next + old) / (2 * sigma(c));
         slope -= dot(next, along);
+        size += dot(old, old) / (2 * sigma(c));
       },
-      Kokkos::Sum<double>(trial.change), Kokkos::Sum<double>(trial.slope));
+      Kokkos::Sum<double>(trial.change), Kokkos::Sum<double>(trial.slope),
+      Kokkos::Sum<double>(trial.size));
   return trial;
 }
 
@@ -157,7 +159,6 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
   double sigma = options_.sigma, last_step = std::numeric_limits<double>::infinity();
   set_sigma(sigma);
   long updates = 0;
-  bool blocked = false;  // by rounding: no step of the last Newton direction was one
 
   while (true) {
     system_->contact_velocities(z, d_);
@@ -176,8 +177,7 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
     if (info.counters.outer >= options_.max_outer || updates >= 20L * options_.max_outer) {
       return finish(Status::max_iterations);
     }
-    if (unbalanced <= options_.inner_fraction * step || (blocked && unbalanced < step)) {
-      blocked = false;
+    if (unbalanced <= options_.inner_fraction * step) {
       Kokkos::deep_copy(gamma_, p_);
       ++updates;
       if (step > last_step / options_.growth && sigma < options_.largest_sigma) {
@@ -203,7 +203,8 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
 
     // Armijo's rule on L, whose change is summed from differences; where it drowns in rounding, the
     // slope alone.
-    const double zdz = vector_kernels::dot(z, dz), dzdz = vector_kernels::dot(dz, dz);
+    const double zz = 0.5 * vector_kernels::dot(z, z), zdz = vector_kernels::dot(z, dz),
+                 dzdz = vector_kernels::dot(dz, dz);
     const double start_slope = -vector_kernels::dot(b, dz);
     double t = 1;
     bool found = false;
@@ -213,18 +214,12 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
       const double own = t * zdz + 0.5 * t * t * dzdz;
       const double change = own + trial.change;
       const double slope = zdz + t * dzdz + trial.slope;
-      const bool rounded = std::abs(change) <= 1e-12 * (std::abs(own) + std::abs(trial.change));
+      const bool rounded = std::abs(change) <= 1e-14 * (trial.size + zz);
       found = change <= 1e-4 * t * start_slope ||
               (rounded && std::abs(slope) <= 0.9 * std::abs(start_slope));
       if (!found) t *= 0.5;
     }
-    if (!found) {
-      if (blocked || unbalanced >= step) {
-        return finish(Status::stagnated, "no step lowers the augmented Lagrangian");
-      }
-      blocked = true;  // as near to balance as rounding allows: on to the next multipliers
-      continue;
-    }
+    if (!found) return finish(Status::stagnated, "no step lowers the augmented Lagrangian");
     vector_kernels::add(1, z, t, dz, z);
   }
 }

@@ -48,6 +48,7 @@ class SsnSolver : public Solver {
   struct Trial {
     double change = 0;  ///< of the contacts' part of L, J
     double slope = 0;   ///< -p . E dz, J
+    double size = 0;    ///< of that part itself, J: what rounding is relative to
   };
 
   // Public only because device lambdas may not live in private members.
