@@ -47,7 +47,7 @@ def jacobian(file):
                 arm = file["contacts/arm_b" if side else "contacts/arm_a"][c]
                 # w x arm, row by row of the frame: axis . (w x arm) = w . (arm x axis)
                 out[c, :, body, 3:] += sign * np.cross(arm, frame[c])
-    return out.reshape(3 * len(pairs), -1)
+    return out.reshape(3 * len(pairs), 6 * out.shape[2])
 
 
 def inverse_mass(file):
