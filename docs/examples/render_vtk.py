@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Draws what `ccpbench export vtk` wrote into a PNG, off screen: spheres by speed, force chains as
-tubes by |gamma|. Needs Debian's python3-vtk9; ParaView shows the same from the .vtm.
+"""Draws what `ccpbench export vtk` wrote into a PNG: spheres by speed, force chains as tubes by
+|gamma|. Needs Debian's python3-vtk9, and xvfb-run where there is no screen; ParaView shows the same
+from the .vtm.
 
 Usage: render_vtk.py PREFIX OUT.png
 """
@@ -73,7 +74,7 @@ def main(prefix, output):
     size = contacts.GetLength()
     tubes = vtkTubeFilter()
     tubes.SetInputConnection(surface.GetOutputPort())
-    tubes.SetRadius(0.004 * size)
+    tubes.SetRadius(0.003 * size)
     tubes.SetNumberOfSides(8)
     chains, gamma = actor(tubes, True, "gamma_norm")
     gamma.SetScalarRange(0, largest)
@@ -83,10 +84,10 @@ def main(prefix, output):
     for one in (spheres, chains, bar(speed, "speed [m/s]", 0.02), bar(gamma, "|gamma| [N s]", 0.88)):
         renderer.AddActor(one)
     camera = renderer.GetActiveCamera()
-    camera.SetPosition(0.3, -1, 0.25)
+    camera.SetPosition(0.1, -1, 0.1)
     camera.SetViewUp(0, 0, 1)
     renderer.ResetCamera()
-    camera.Zoom(1.4)
+    camera.Zoom(1.35)
     window = vtkRenderWindow()
     window.SetOffScreenRendering(1)
     window.SetMultiSamples(0)
