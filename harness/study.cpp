@@ -20,8 +20,8 @@
 #include "problems/descriptors.hpp"
 #include "problems/error.hpp"
 #include "problems/problem_file.hpp"
-#include "problems/sequence_file.hpp"
 #include "problems/root_folder.hpp"
+#include "problems/sequence_file.hpp"
 #include "problems/sha256.hpp"
 #include "solvers/core/registry.hpp"
 
@@ -60,7 +60,7 @@ struct Entry {
 using Keys = std::map<std::string, Entry>;
 
 YAML::Node load(const std::string& path) {
-  if (!fs::is_regular_file(path)) throw InputError(path, "", "a study file (YAML)", "no such file");
+  if (!is_regular_file(path)) throw InputError(path, "", "a study file (YAML)", "no such file");
   try {
     return YAML::LoadFile(path);
   } catch (const YAML::ParserException& error) {
@@ -124,7 +124,7 @@ Keys read_keys(const std::string& path, std::vector<std::string> chain) {
       const fs::path beside = fs::path(item.folder()) / item.node.Scalar();
       std::string included = beside.string();
       try {
-        if (!fs::is_regular_file(beside)) included = resolve_study(item.node.Scalar());
+        if (!is_regular_file(beside.string())) included = resolve_study(item.node.Scalar());
       } catch (const InputError& error) {
         throw InputError(where + ": " + error.what());
       }
@@ -448,9 +448,9 @@ std::string digest(const std::string& text) {
 }  // namespace
 
 std::string resolve_study(const std::string& name_or_path) {
-  if (fs::is_regular_file(name_or_path)) return name_or_path;
+  if (is_regular_file(name_or_path)) return name_or_path;
   const fs::path named = studies_folder() / (name_or_path + ".yaml");
-  if (fs::exists(named)) return named.string();
+  if (path_exists(named.string())) return named.string();
   throw InputError(name_or_path, "", "a study file or a name of `ccpbench list studies`",
                    "no such file");
 }

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "problems/error.hpp"
-#include "problems/sequence_file.hpp"
 #include "problems/root_folder.hpp"
+#include "problems/sequence_file.hpp"
 
 namespace ccp {
 namespace fs = std::filesystem;
@@ -47,10 +47,10 @@ std::string resolve_problem(const std::string& place, const std::string& folder)
   const auto [name_or_path, steps] = split_place(place);
   if (!steps.empty()) return resolve_problem(name_or_path, folder) + steps;
   const fs::path path(name_or_path);
-  if (path.is_relative() && !folder.empty() && fs::exists(fs::path(folder) / path)) {
+  if (path.is_relative() && !folder.empty() && path_exists((fs::path(folder) / path).string())) {
     return (fs::path(folder) / path).string();
   }
-  if (fs::exists(path)) return name_or_path;
+  if (path_exists(path.string())) return name_or_path;
   const bool looks_like_a_name =
       !path.has_parent_path() && path.extension() != ".h5" && !name_or_path.empty();
   if (!looks_like_a_name) {

@@ -1,6 +1,7 @@
 #include "problems/error.hpp"
 
 #include <fmt/format.h>
+#include <filesystem>
 
 #include <algorithm>
 #include <vector>
@@ -38,6 +39,16 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     }
   }
   return table.back();
+}
+
+bool path_exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+bool is_regular_file(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
 }
 
 }  // namespace ccp

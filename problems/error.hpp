@@ -45,4 +45,8 @@ std::string did_you_mean(const std::string& word, const Strings& known) {
   return best.empty() ? "" : "; did you mean '" + best + "'?";
 }
 
+/// Whether there is a file (or folder) of that name: no, too, where it cannot be a name at all.
+bool path_exists(const std::string& path);
+bool is_regular_file(const std::string& path);
+
 }  // namespace ccp

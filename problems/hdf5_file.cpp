@@ -418,6 +418,10 @@ std::optional<std::string> Hdf5File::string_attribute(const std::string& object,
   if (H5Tget_class(type) != H5T_STRING) {
     fail(object + " attribute " + name, "a string", "something else");
   }
+  const Id space(H5Aget_space(attribute), H5Sclose);
+  if (const hssize_t count = H5Sget_simple_extent_npoints(space); count != 1) {
+    fail(object + " attribute " + name, "one string", fmt::format("{} strings", count));
+  }
   const auto strings =
       strings_of(type, 1, [&](hid_t memory, void* out) { return H5Aread(attribute, memory, out); });
   if (strings.empty()) fail(object + " attribute " + name, "a string", "unreadable data");

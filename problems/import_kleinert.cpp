@@ -20,7 +20,7 @@ std::vector<double> numbers(const std::string& path, const std::string& place,
     throw InputError(path, place, "format=\"ascii\"", fmt::format("format=\"{}\"", format));
   }
   std::vector<double> values;
-  values.reserve(expected);
+  // The count is what the file says, which may be anything: no room is made for it in advance.
   const char* text = array.child_value();
   while (true) {
     while (*text && std::isspace(static_cast<unsigned char>(*text))) ++text;
@@ -63,7 +63,7 @@ std::vector<double> positive(const std::string& path, const pugi::xml_node& piec
 }  // namespace
 
 Spheres read_kleinert(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) {
+  if (!is_regular_file(path)) {
     throw InputError(path, "", "a VTK unstructured grid (.vtu)", "no such file");
   }
   pugi::xml_document document;

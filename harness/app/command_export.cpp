@@ -15,6 +15,7 @@ namespace ccp::app {
 MassFactoriser mass_factoriser() {
   return [](const std::vector<std::int64_t>& offset, const std::vector<int>& row,
             const std::vector<double>& value) -> MassSolve {
+    if (offset.size() < 2 || row.empty()) return {};  // nothing to factor
     auto cholesky = std::make_shared<SparseCholesky>(offset, row);
     if (!cholesky->factorize(value.data())) return {};
     return [cholesky](std::vector<double>& x) { cholesky->solve(x.data(), x.data()); };

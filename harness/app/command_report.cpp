@@ -21,7 +21,7 @@ std::string find_script(const std::string& name) {
   const char* configured = std::getenv("CCPBENCH_SCRIPTS_DIR");
   const fs::path folder =
       configured && *configured ? fs::path(configured) : fs::path(root_folder()) / "scripts";
-  if (fs::is_regular_file(folder / name)) return (folder / name).string();
+  if (is_regular_file((folder / name).string())) return (folder / name).string();
   throw InputError((folder / name).string(), "", "the program that does this",
                    "no such file (CCPBENCH_SCRIPTS_DIR says where it is)");
 }

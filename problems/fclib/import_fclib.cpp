@@ -39,7 +39,11 @@ class FclibReader {
         refuse(dataset, "one number", fmt::format("shape [{}]", fmt::join(shape, ", ")));
       }
     }
-    return file_.read<std::int64_t>(dataset).data.at(0);
+    const std::vector<std::int64_t> values = file_.read<std::int64_t>(dataset).data;
+    if (values.size() != 1) {
+      throw InputError(file_.path(), dataset, "one number", fmt::format("{}", values.size()));
+    }
+    return values.front();
   }
 
   /// A vector of any length, of finite numbers.

@@ -464,6 +464,13 @@ class Solve(CommandLine):
                                            "residual=1e-6", "--start", "far.h5*0.5", "--json")[0])
         self.assertGreater(half["outer"], 0)
 
+    def test_names_that_cannot_be(self):
+        long = "a" * 5000
+        self.refused("info", long, parts=["unknown problem"])
+        self.refused("run", long, "-o", "out", parts=["no such file"])
+        self.write("long.yaml", f"name: s\nproblems: {long}.h5\nsolvers: pgj\n")
+        self.refused("run", "long.yaml", parts=["line 2", "no such file"])
+
     def test_starts_that_cannot_be(self):
         problem = self.scene("stack")
         solve = ("solve", problem, "--solver", "pgj", "--quiet", "--start")
