@@ -37,7 +37,7 @@ void list_solvers(bool as_json) {
     const auto solver = entry.make();
     if (!as_json) {
       fmt::print("{}  {}\n    law {}, forms {}{}\n", entry.id, entry.summary,
-                 fmt::join(entry.laws, " or "), fmt::join(entry.forms, " and "),
+                 fmt::join(entry.laws, " or "), fmt::join(entry.forms, ", "),
                  entry.warm_start ? ", uses an initial guess" : "");
     }
     const json options = list_options(solver->options(), as_json);
