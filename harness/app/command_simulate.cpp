@@ -53,6 +53,7 @@ void simulate(Arguments& a, Context& context) {
   std::vector<StepStart> starts;
   for (const std::string& text : a.starts) starts.push_back(step_start(text));
   std::sort(a.iterations.begin(), a.iterations.end());
+  column_height(a.column);  // refuses a column that cannot be before anything is printed
   const KokkosSession kokkos(1);
   RegisteredStepSolver solver(a.solver);
   constexpr double unbounded = std::numeric_limits<double>::infinity();
