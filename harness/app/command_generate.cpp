@@ -132,6 +132,17 @@ void add_column(CLI::App& command, Context& context) {
   });
 }
 
+/// Names a generated problem, writes it and says what it is. @param what  "spheres", "bodies"
+void store_problem(ContactProblem problem, const std::string& name, const char* what,
+                   const std::string& output, bool force, const Context& context) {
+  problem.name = name;
+  problem.source.generator = context.command_line;
+  write_problem(output, problem, force);
+  fmt::print("{}: {} contacts between {} {}\n", output,
+             grouped(static_cast<long>(problem.contacts())),
+             grouped(static_cast<long>(problem.bodies())), what);
+}
+
 void add_pile(CLI::App& command, Context& context) {
   struct Arguments {
     PileOptions pile;
@@ -207,12 +218,7 @@ void add_pile(CLI::App& command, Context& context) {
     }
     ContactProblem problem = generate_pile(a.pile, solver, show);
     line.clear();
-    problem.name = a.name;
-    problem.source.generator = context.command_line;
-    write_problem(a.output, problem, a.force);
-    fmt::print("{}: {} contacts between {} spheres\n", a.output,
-               grouped(static_cast<long>(problem.contacts())),
-               grouped(static_cast<long>(problem.bodies())));
+    store_problem(std::move(problem), a.name, "spheres", a.output, a.force, context);
   });
 }
 
@@ -283,12 +289,7 @@ void add_planar(CLI::App& command, Context& context, const std::string& name,
     ContactProblem problem =
         generate(a.options, solver, [&](const PlanarState& now) { trajectory.add(now); });
     trajectory.finish();
-    problem.name = a.name;
-    problem.source.generator = context.command_line;
-    write_problem(a.output, problem, a.force);
-    fmt::print("{}: {} contacts between {} bodies\n", a.output,
-               grouped(static_cast<long>(problem.contacts())),
-               grouped(static_cast<long>(problem.bodies())));
+    store_problem(std::move(problem), a.name, "bodies", a.output, a.force, context);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "problems/error.hpp"
+#include "problems/impulses.hpp"
 
 namespace ccp {
 namespace {
@@ -20,22 +21,13 @@ void to_world(const double* frame, const double* g, double* p) {
 
 double add_impulses(const ContactProblem& problem, const std::vector<double>& gamma,
                     std::vector<double>& velocity) {
-  std::vector<double> momentum(3 * problem.bodies(), 0.0);
-  for (std::size_t c = 0; c < problem.contacts(); ++c) {
-    double p[3];
-    to_world(&problem.frame[9 * c], &gamma[3 * c], p);
-    for (int side = 0; side < 2; ++side) {
-      const std::int32_t body = problem.contact_bodies[2 * c + side];
-      if (body < 0) continue;
-      for (int k = 0; k < 3; ++k) momentum[3 * body + k] += side == 0 ? -p[k] : p[k];
-    }
-  }
+  const std::vector<double> momentum = body_momenta(problem, gamma);
   double energy = 0;
   for (std::size_t i = 0; i < problem.bodies(); ++i) {
     for (int k = 0; k < 3; ++k) {
-      const double change = problem.inverse_mass[i] * momentum[3 * i + k];
+      const double change = problem.inverse_mass[i] * momentum[6 * i + k];
       velocity[3 * i + k] += change;
-      energy += change * momentum[3 * i + k];
+      energy += change * momentum[6 * i + k];
     }
   }
   return energy;

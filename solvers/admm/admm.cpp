@@ -121,11 +121,7 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
     info.status = Status::converged;
     return info;
   }
-  const auto write_gamma = [&](Vector& out) {
-    const VectorView view = overwrite_view(out);
-    contacts_.scatter(z_, view);
-    problem_->to_contact_axes(view, view);
-  };
+  const auto write_gamma = [&](Vector& out) { contacts_.write(*problem_, z_, out); };
   const auto finish = [&](Status status, const std::string& message = "") {
     write_gamma(gamma);
     info.status = status;

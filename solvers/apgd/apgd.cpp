@@ -2,32 +2,31 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace ccp {
 namespace {
 
-/// One contact of the step from y = x + beta (x - x_old) to z.
+/// y = x + beta (x - x_old) of one contact.
+KOKKOS_INLINE_FUNCTION Vec3 extrapolate(const VectorView& x, const VectorView& x_old, double beta,
+                                        int c) {
+  const Vec3 now = load3(x, c);
+  return now + beta * (now - load3(x_old, c));
+}
+
+/// One contact of the step from y to z.
 struct TakeStep {
   VectorView x, x_old, z;
   ConstVectorView r;
-  DeviceArray<const double* [3]> normal;
-  DeviceArray<const double*> mu;
-  DeviceArray<double* [4]> weight;
+  GradientMetric metric;
   double beta, length;
-
-  KOKKOS_INLINE_FUNCTION Vec3 y(int c) const {
-    const Vec3 now = load3(x, c);
-    return now + beta * (now - load3(x_old, c));
-  }
 
   KOKKOS_INLINE_FUNCTION void operator()(const int c, const Vec3& velocity, double& descent,
                                          double& size) const {
-    const Vec3 n = row3(normal, c), from = y(c), u = velocity + load3(r, c);
-    const Vec3 to = GradientMetric::project_step(weight, c, from, u, length, n, mu(c));
+    const Vec3 from = extrapolate(x, x_old, beta, c), u = velocity + load3(r, c);
+    const Vec3 to = metric.project_step(c, from, u, length);
     descent = dot(u, to - load3(x, c));
-    size = GradientMetric::square(weight, c, to - from, n);
+    size = metric.square(c, to - from);
     store3(z, c, to);
   }
 };
@@ -61,8 +60,7 @@ void ApgdSolver::setup(const Problem& problem) {
 ApgdSolver::StepSums ApgdSolver::take_step(double beta, double length) const {
   StepSums sums;
   delassus_->sum_velocities(image_y_,
-                            TakeStep{x_, x_old_, z_, problem_->r(), problem_->normal(),
-                                     problem_->mu(), metric_.weight, beta, length},
+                            TakeStep{x_, x_old_, z_, problem_->r(), metric_, beta, length},
                             sums.descent, sums.size);
   return sums;
 }
@@ -70,26 +68,17 @@ ApgdSolver::StepSums ApgdSolver::take_step(double beta, double length) const {
 double ApgdSolver::largest_step(double beta) const {
   const auto x = x_, x_old = x_old_, z = z_;
   const auto weight = metric_.weight;
-  double largest = 0, sum = 0;
-  Kokkos::parallel_reduce(
-      "ccp::Apgd::largest_step", range(problem_->contacts()),
-      KOKKOS_LAMBDA(const int c, double& maximum, double& total) {
-        const Vec3 now = load3(x, c), y = now + beta * (now - load3(x_old, c));
-        const double size = norm(load3(z, c) - y) * weight(c, 0);
-        if (size > maximum) maximum = size;
-        total += size;
-      },
-      Kokkos::Max<double>(largest), Kokkos::Sum<double>(sum));
-  return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();
+  return largest_finite(
+      "ccp::Apgd::largest_step", problem_->contacts(), KOKKOS_LAMBDA(const int c) {
+        return norm(load3(z, c) - extrapolate(x, x_old, beta, c)) * weight(c, 0);
+      });
 }
 
 void ApgdSolver::store_step(double beta) const {
   const auto x = x_, x_old = x_old_, z = z_, d = d_;
   Kokkos::parallel_for(
-      "ccp::Apgd::store_step", range(problem_->contacts()), KOKKOS_LAMBDA(const int c) {
-        const Vec3 now = load3(x, c);
-        store3(d, c, load3(z, c) - (now + beta * (now - load3(x_old, c))));
-      });
+      "ccp::Apgd::store_step", range(problem_->contacts()),
+      KOKKOS_LAMBDA(const int c) { store3(d, c, load3(z, c) - extrapolate(x, x_old, beta, c)); });
 }
 
 /// Whether the quadratic model with curvature L lies below the objective at the step just taken.
@@ -127,14 +116,8 @@ double ApgdSolver::curvature_of_ones() const {
 }
 
 Info ApgdSolver::solve(Vector& gamma, Observer& observer) {
-  Info info;
-  info.own_residual_name = "projected step [m/s]";
-  info.own_residual = std::numeric_limits<double>::quiet_NaN();
-  if (problem_->contacts() == 0) {
-    info.own_residual = 0;
-    info.status = Status::converged;
-    return info;
-  }
+  Info info = fixed_point_info(*problem_, "projected step [m/s]");
+  if (problem_->contacts() == 0) return info;
   const double most = metric_.largest_curvature;
   double lipschitz = std::min(curvature_of_ones(), most), theta = 1, beta = 0;
   problem_->to_world_axes(read_view(gamma), x_);

@@ -1,9 +1,9 @@
 #include "solvers/bb/bb.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
-#include <limits>
+
+#include "solvers/linear/vector_kernels.hpp"
 
 namespace ccp {
 namespace {
@@ -12,18 +12,15 @@ namespace {
 struct FindDirection {
   VectorView x, d;
   ConstVectorView r;
-  DeviceArray<const double* [3]> normal;
-  DeviceArray<const double*> mu;
-  DeviceArray<double* [4]> weight;
+  GradientMetric metric;
   double length, lambda;
 
   KOKKOS_INLINE_FUNCTION void operator()(const int c, const Vec3& velocity, double& slope,
                                          double& size) const {
-    const Vec3 n = row3(normal, c), from = load3(x, c) + lambda * load3(d, c);
-    const Vec3 u = velocity + load3(r, c);
-    const Vec3 step = GradientMetric::project_step(weight, c, from, u, length, n, mu(c)) - from;
+    const Vec3 from = load3(x, c) + lambda * load3(d, c), u = velocity + load3(r, c);
+    const Vec3 step = metric.project_step(c, from, u, length) - from;
     slope = dot(u, step);
-    size = GradientMetric::square(weight, c, step, n);
+    size = metric.square(c, step);
     store3(x, c, from);
     store3(d, c, step);
   }
@@ -31,13 +28,10 @@ struct FindDirection {
 
 /// One contact's part of (N d).D^-1 (N d).
 struct ImageSquare {
-  DeviceArray<const double* [3]> normal;
-  DeviceArray<double* [4]> weight;
+  GradientMetric metric;
   KOKKOS_INLINE_FUNCTION void operator()(const int c, const Vec3& velocity, double& square,
                                          double& unused) const {
-    const double along = dot(velocity, row3(normal, c));
-    square =
-        weight(c, 1) * along * along + weight(c, 2) * (dot(velocity, velocity) - along * along);
+    square = metric.inverse_square(c, velocity);
     unused = 0;
   }
 };
@@ -69,69 +63,37 @@ void BbSolver::setup(const Problem& problem) {
 
 BbSolver::Direction BbSolver::find_direction(double length, double lambda) const {
   Direction found;
-  delassus_->sum_velocities(image_x_,
-                            FindDirection{x_, d_, problem_->r(), problem_->normal(), problem_->mu(),
-                                          metric_.weight, length, lambda},
+  delassus_->sum_velocities(image_x_, FindDirection{x_, d_, problem_->r(), metric_, length, lambda},
                             found.slope, found.size);
   return found;
-}
-
-void BbSolver::move(double lambda) const {
-  const auto x = x_, d = d_;
-  Kokkos::parallel_for(
-      "ccp::Bb::move", range(x.extent(0)), KOKKOS_LAMBDA(const int i) { x(i) += lambda * d(i); });
 }
 
 double BbSolver::largest_step() const {
   const auto d = d_;
   const auto weight = metric_.weight;
-  double largest = 0, sum = 0;
-  Kokkos::parallel_reduce(
-      "ccp::Bb::largest_step", range(problem_->contacts()),
-      KOKKOS_LAMBDA(const int c, double& maximum, double& total) {
-        const double size = norm(load3(d, c)) * weight(c, 0);
-        if (size > maximum) maximum = size;
-        total += size;
-      },
-      Kokkos::Max<double>(largest), Kokkos::Sum<double>(sum));
-  return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();
+  return largest_finite(
+      "ccp::Bb::largest_step", problem_->contacts(),
+      KOKKOS_LAMBDA(const int c) { return norm(load3(d, c)) * weight(c, 0); });
 }
 
 double BbSolver::image_square() const {
   double square = 0, unused = 0;
-  delassus_->sum_velocities(image_d_, ImageSquare{problem_->normal(), metric_.weight}, square,
-                            unused);
+  delassus_->sum_velocities(image_d_, ImageSquare{metric_}, square, unused);
   return square;
-}
-
-double BbSolver::linear_part() const {
-  const auto x = x_;
-  const auto r = problem_->r();
-  double sum = 0;
-  Kokkos::parallel_reduce(
-      "ccp::Bb::linear_part", range(x.extent(0)),
-      KOKKOS_LAMBDA(const int i, double& total) { total += r(i) * x(i); }, sum);
-  return sum;
 }
 
 Info BbSolver::solve(Vector& gamma, Observer& observer) {
   constexpr double sufficient_decrease = 1e-4, shortest = 1e-10, longest = 1e10;
   constexpr long iterations_between_refreshes = 1000;  // of what is carried along
-  Info info;
-  info.own_residual_name = "projected step [m/s]";
-  info.own_residual = std::numeric_limits<double>::quiet_NaN();
-  if (problem_->contacts() == 0) {
-    info.own_residual = 0;
-    info.status = Status::converged;
-    return info;
-  }
+  Info info = fixed_point_info(*problem_, "projected step [m/s]");
+  if (problem_->contacts() == 0) return info;
   problem_->to_world_axes(read_view(gamma), x_);
   Kokkos::deep_copy(ExecSpace(), d_, 0);
   double alpha = 1 / metric_.largest_curvature, lambda = 0, objective = 0;
   std::deque<double> history;
   const auto refresh = [&] {
     delassus_->compute_image(x_, image_x_);
-    objective = 0.5 * delassus_->energy(image_x_, x_) + linear_part();
+    objective = 0.5 * delassus_->energy(image_x_, x_) + vector_kernels::dot(problem_->r(), x_);
     ++info.counters.operator_applies;
   };
   refresh();
@@ -139,7 +101,7 @@ Info BbSolver::solve(Vector& gamma, Observer& observer) {
 
   // The step of the last iteration is taken in the next one's pass; whoever looks takes it now.
   const auto catch_up = [&] {
-    if (lambda != 0) move(lambda);
+    if (lambda != 0) vector_kernels::add(1, x_, lambda, d_, x_);
     lambda = 0;
   };
   const auto write_gamma = [&](Vector& out) {

@@ -34,10 +34,8 @@ class BbSolver : public Solver {
     double size = 0;   ///< d.Dd
   };
   Direction find_direction(double length, double lambda) const;
-  void move(double lambda) const;
   double largest_step() const;
   double image_square() const;
-  double linear_part() const;
 
  private:
   BbOptions options_;

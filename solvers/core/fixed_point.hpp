@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
+#include <string>
 
 #include "solvers/core/options.hpp"
 #include "solvers/core/scales.hpp"
@@ -22,6 +24,33 @@ struct FixedPointLimits {
                  "iterations between evaluations of the own residual");
   }
 };
+
+/// What such a method says before its first iteration; without contacts that is all.
+inline Info fixed_point_info(const Problem& problem, const std::string& own_residual_name) {
+  Info info;
+  info.own_residual_name = own_residual_name;
+  if (problem.contacts() == 0) {
+    info.status = Status::converged;
+  } else {
+    info.own_residual = std::numeric_limits<double>::quiet_NaN();  // none yet
+  }
+  return info;
+}
+
+/// The largest size(c) of contacts 0 to count - 1; NaN if one is not finite.
+template <class Size>
+double largest_finite(const std::string& label, int count, const Size& size) {
+  double largest = 0, sum = 0;
+  Kokkos::parallel_reduce(
+      label, range(count),
+      KOKKOS_LAMBDA(const int c, double& maximum, double& total) {
+        const double own = size(c);
+        if (own > maximum) maximum = own;
+        total += own;
+      },
+      Kokkos::Max<double>(largest), Kokkos::Sum<double>(sum));
+  return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();
+}
 
 /// Repeats `step(measure)` until the limits, the observer or the own residual end it. A step that
 /// is asked to measure returns the own residual in m/s, any other one anything. The own residual is

@@ -32,6 +32,8 @@ GradientMetric gradient_metric(const Problem& problem, const std::string& kind) 
       contact_metric(problem.shared_delassus().diagonal_blocks(), problem.normal());
   GradientMetric metric;
   metric.weight = DeviceArray<double* [4]>("ccp::GradientMetric::weight", problem.contacts());
+  metric.normal = problem.normal();
+  metric.mu = problem.mu();
   const auto weight = metric.weight;
   const auto from = own.weight;
   const bool plain = kind == "plain";

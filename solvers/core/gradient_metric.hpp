@@ -16,18 +16,25 @@ struct GradientMetric {
   /// overshoot.
   double largest_curvature = 1;
 
-  /// One contact's part of a projected step from y.
-  static KOKKOS_INLINE_FUNCTION Vec3 project_step(const DeviceArray<double* [4]>& weight, int c,
-                                                  const Vec3& y, const Vec3& u, double length,
-                                                  const Vec3& normal, double mu) {
-    return project_in_metric(y - stretch(length * weight(c, 1), length * weight(c, 2), u, normal),
-                             normal, mu, weight(c, 3));
+  DeviceArray<const double* [3]> normal;
+  DeviceArray<const double*> mu;
+
+  /// One contact's part of a projected step from y, where the gradient is u.
+  KOKKOS_INLINE_FUNCTION Vec3 project_step(int c, const Vec3& y, const Vec3& u,
+                                           double length) const {
+    const Vec3 n = row3(normal, c);
+    return project_in_metric(y - stretch(length * weight(c, 1), length * weight(c, 2), u, n), n,
+                             mu(c), weight(c, 3));
   }
   /// d . D d of one contact.
-  static KOKKOS_INLINE_FUNCTION double square(const DeviceArray<double* [4]>& weight, int c,
-                                              const Vec3& d, const Vec3& normal) {
-    const double along = dot(d, normal);
+  KOKKOS_INLINE_FUNCTION double square(int c, const Vec3& d) const {
+    const double along = dot(d, row3(normal, c));
     return weight(c, 0) * (along * along + weight(c, 3) * (dot(d, d) - along * along));
+  }
+  /// d . D^-1 d of one contact.
+  KOKKOS_INLINE_FUNCTION double inverse_square(int c, const Vec3& d) const {
+    const double along = dot(d, row3(normal, c));
+    return weight(c, 1) * along * along + weight(c, 2) * (dot(d, d) - along * along);
   }
 };
 

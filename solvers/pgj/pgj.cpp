@@ -1,8 +1,5 @@
 #include "solvers/pgj/pgj.hpp"
 
-#include <cmath>
-#include <limits>
-
 namespace ccp {
 
 OptionList PgjSolver::options() {
@@ -55,27 +52,14 @@ void PgjSolver::iterate(const VectorView& p, bool measure) const {
 
 double PgjSolver::largest_step() const {
   const auto step_norm = step_norm_;
-  double largest = 0, sum = 0;
-  Kokkos::parallel_reduce(
-      "ccp::Pgj::largest_step", range(problem_->contacts()),
-      KOKKOS_LAMBDA(const int c, double& maximum, double& total) {
-        if (step_norm(c) > maximum) maximum = step_norm(c);
-        total += step_norm(c);
-      },
-      Kokkos::Max<double>(largest), Kokkos::Sum<double>(sum));
-  if (problem_->contacts() == 0) return 0;
-  return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();
+  return largest_finite(
+      "ccp::Pgj::largest_step", problem_->contacts(),
+      KOKKOS_LAMBDA(const int c) { return step_norm(c); });
 }
 
 Info PgjSolver::solve(Vector& gamma, Observer& observer) {
-  Info info;
-  info.own_residual_name = "projected step [m/s]";
-  info.own_residual = std::numeric_limits<double>::quiet_NaN();
-  if (problem_->contacts() == 0) {
-    info.own_residual = 0;
-    info.status = Status::converged;
-    return info;
-  }
+  Info info = fixed_point_info(*problem_, "projected step [m/s]");
+  if (problem_->contacts() == 0) return info;
   const VectorView p("ccp::Pgj::impulse", 3 * static_cast<std::size_t>(problem_->contacts()));
   problem_->to_world_axes(read_view(gamma), p);
   const auto write_gamma = [&](Vector& out) { problem_->to_contact_axes(p, overwrite_view(out)); };

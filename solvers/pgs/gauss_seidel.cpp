@@ -1,8 +1,8 @@
 #include "solvers/pgs/gauss_seidel.hpp"
 
 #include <cmath>
-#include <limits>
 
+#include "solvers/core/fixed_point.hpp"
 #include "solvers/core/staged_loop.hpp"
 #include "solvers/core/transfer.hpp"
 
@@ -416,16 +416,10 @@ double GaussSeidel::sweep(bool backward, bool measure) {
 double GaussSeidel::largest_change() const {
   const auto before = before_, p = p_;
   const auto record = record_;
-  double largest = 0, sum = 0;
-  Kokkos::parallel_reduce(
-      "ccp::GaussSeidel::largest_change", range(problem_.contacts()),
-      KOKKOS_LAMBDA(const int i, double& maximum, double& total) {
-        const double change = norm(load3(p, i) - load3(before, i)) * record(i, heavier);
-        if (change > maximum) maximum = change;
-        total += change;
-      },
-      Kokkos::Max<double>(largest), Kokkos::Sum<double>(sum));
-  return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();
+  return largest_finite(
+      "ccp::GaussSeidel::largest_change", problem_.contacts(), KOKKOS_LAMBDA(const int i) {
+        return norm(load3(p, i) - load3(before, i)) * record(i, heavier);
+      });
 }
 
 }  // namespace ccp

@@ -1,7 +1,5 @@
 #include "solvers/pgs/pgs.hpp"
 
-#include <limits>
-
 #include "solvers/core/stopwatch.hpp"
 
 namespace ccp {
@@ -31,14 +29,8 @@ void PgsSolver::setup(const Problem& problem) {
 
 Info PgsSolver::solve(Vector& gamma, Observer& observer) {
   constexpr long sweeps_between_refreshes = 1000;  // rounding grows by about 1e-16 a sweep
-  Info info;
-  info.own_residual_name = "largest change in a sweep [m/s]";
-  info.own_residual = std::numeric_limits<double>::quiet_NaN();
-  if (problem_->contacts() == 0) {
-    info.own_residual = 0;
-    info.status = Status::converged;
-    return info;
-  }
+  Info info = fixed_point_info(*problem_, "largest change in a sweep [m/s]");
+  if (problem_->contacts() == 0) return info;
   const VectorView p("ccp::Pgs::impulse", 3 * static_cast<std::size_t>(problem_->contacts()));
   problem_->to_world_axes(read_view(gamma), p);
   sweeps_->set(p);

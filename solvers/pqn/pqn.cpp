@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "solvers/core/scales.hpp"
 #include "solvers/core/stopwatch.hpp"
-#include "solvers/linear/vector_kernels.hpp"
 
 namespace ccp {
 OptionList PqnSolver::options() {
@@ -43,10 +43,7 @@ void PqnSolver::setup(const Problem& problem) {
   parameters.coulomb = options_.law == "coulomb";
   parameters.rho =
       options_.impulse_scale > 0 ? options_.impulse_scale * problem.delassus_scale() : 1;
-  const auto r = problem.r();
-  double q = std::sqrt(vector_kernels::dot(r, r) / static_cast<double>(r.extent(0)));
-  if (q == 0) q = 1;
-  parameters.omega = options_.omega * q;
+  parameters.omega = options_.omega * velocity_scale(problem);
   const auto w = system_->diagonal();
   const std::string& unit = options_.delta_relative_to;
   parameters.delta = options_.delta * (unit == "min"   ? w.least

@@ -138,11 +138,7 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
              b_vector = Teuchos::rcp(new Vector(system_->map(), 1));
   const VectorView dz = read_write_view(*dz_vector), b = read_write_view(*b_vector);
   const VectorView z("ccp::Ssn::z", unknowns);
-  const auto write_gamma = [&](Vector& out) {
-    const VectorView view = overwrite_view(out);
-    contacts_.scatter(p_, view);
-    problem_->to_contact_axes(view, view);
-  };
+  const auto write_gamma = [&](Vector& out) { contacts_.write(*problem_, p_, out); };
   const auto finish = [&](Status status, const std::string& message = "") {
     write_gamma(gamma);
     info.status = status;

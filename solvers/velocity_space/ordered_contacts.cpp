@@ -1,8 +1,6 @@
 #include "solvers/velocity_space/ordered_contacts.hpp"
 
-#include <cmath>
-
-#include "solvers/linear/vector_kernels.hpp"
+#include "solvers/core/scales.hpp"
 
 namespace ccp {
 namespace {
@@ -33,10 +31,7 @@ OrderedContacts::OrderedContacts(const Problem& problem, const DeviceArray<const
       r("ccp::OrderedContacts::r", 3 * static_cast<std::size_t>(problem.contacts())) {
   fill(*this, problem);
   gather(problem.r(), r);
-  if (problem.contacts() > 0) {
-    q = std::sqrt(vector_kernels::dot(r, r) / static_cast<double>(r.extent(0)));
-  }
-  if (q == 0) q = 1;
+  q = velocity_scale(problem);
 }
 
 void OrderedContacts::gather(const ConstVectorView& from, const VectorView& to) const {
@@ -51,6 +46,12 @@ void OrderedContacts::scatter(const ConstVectorView& from, const VectorView& to)
   Kokkos::parallel_for(
       "ccp::OrderedContacts::scatter", range(size()),
       KOKKOS_LAMBDA(const int c) { store3(to, numbers(c), load3(from, c)); });
+}
+
+void OrderedContacts::write(const Problem& problem, const ConstVectorView& from, Vector& to) const {
+  const VectorView view = overwrite_view(to);
+  scatter(from, view);
+  problem.to_contact_axes(view, view);
 }
 
 }  // namespace ccp

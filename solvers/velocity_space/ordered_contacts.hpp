@@ -20,6 +20,8 @@ struct OrderedContacts {
   /// Impulses or velocities [3n] from the problem's order, and back into it.
   void gather(const ConstVectorView& from, const VectorView& to) const;
   void scatter(const ConstVectorView& from, const VectorView& to) const;
+  /// Impulses from this order and world axes into a vector of the problem, in contact axes.
+  void write(const Problem& problem, const ConstVectorView& from, Vector& to) const;
 
   /// The friction cone's nearest point for contact c.
   KOKKOS_INLINE_FUNCTION Vec3 project(int c, const Vec3& value) const {
