@@ -56,6 +56,9 @@ struct Study {
 /// empty or repeated selections, files that include each other
 Study read_study(const std::string& path);
 
+/// The text with only letters that are safe in file names everywhere.
+std::string safe_in_file_names(const std::string& text);
+
 /// A catalogue name (harness/studies/NAME.yaml) or a path. @throws InputError
 std::string resolve_study(const std::string& name_or_path);
 
