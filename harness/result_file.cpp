@@ -270,8 +270,13 @@ ResultSummary read_result(const std::string& path) {
   summary.time = number("/timers", "solve");
   summary.outer = static_cast<long>(number("/counters", "outer"));
   summary.krylov = static_cast<long>(number("/counters", "krylov"));
-  summary.residual = number("/final", "residual");
-  summary.error = number("/final", "error");
+  const std::optional<Law> law = parse_law(text("law"));
+  if (!law) {
+    throw InputError(path, "root attribute law", "convex or coulomb", "'" + text("law") + "'");
+  }
+  summary.residual_measure = judged_by(*law, {Measure::residual, 0}).measure;
+  summary.residual = number("/final", name_of(summary.residual_measure).c_str());
+  summary.error = *law == Law::convex ? number("/final", "error") : std::nan("");
   // The curve's columns must be there, of one length, with times that do not run backwards.
   const std::vector<double> time = file.read<double>("/curve/time").data;
   check_ascending(file, "time", time);

@@ -43,7 +43,9 @@ struct ResultSummary {
   std::string instance, instance_hash, solver, start, status, message, key;
   KeyParts key_parts;
   bool stop_reached = false;
-  double time = 0, residual = 0, error = 0;
+  Measure residual_measure = Measure::residual;  ///< `residual`, judged by the law
+  double time = 0, residual = 0;
+  double error = 0;  ///< NaN under Coulomb's law: it measures solutions of the convex problem
   long outer = 0, krylov = 0;
 };
 

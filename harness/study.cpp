@@ -327,11 +327,9 @@ ExternalSolver read_external(const Entry& item) {
         solver.command = split_command(text(value, name), where);
       }
     } else if (name == "law") {
-      const std::string law = text(value, name);
-      if (law != to_string(Law::convex) && law != to_string(Law::coulomb)) {
-        value.fail(name, "convex or coulomb");
-      }
-      solver.law = law == to_string(Law::coulomb) ? Law::coulomb : Law::convex;
+      const std::optional<Law> law = parse_law(text(value, name));
+      if (!law) value.fail(name, "convex or coulomb");
+      solver.law = *law;
     } else if (name == "tolerances") {
       for (const Entry& tolerance : items(value, name)) {
         double number = 0;

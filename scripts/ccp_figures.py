@@ -16,7 +16,7 @@ try:
     import matplotlib
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.colors import LogNorm
+    from matplotlib.colors import LogNorm, Normalize
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -200,9 +200,10 @@ class HeatSheet:
         values = np.array(values, float)
         shown = values[np.isfinite(values)]
         cells = [(*at, value) for at, value in np.ndenumerate(values) if np.isfinite(value)]
-        scale = None
         if log and shown.size and (shown > 0).all():
             scale = LogNorm(shown.min(), max(shown.max(), 1.01 * shown.min()))
+        else:
+            scale = Normalize(min(0, *shown), max(1, *shown))
         mesh = axes.pcolormesh(np.ma.masked_invalid(values), cmap="viridis", norm=scale,
                                edgecolors="white", linewidth=0.5)
         bar = self.figure.colorbar(mesh, ax=axes, fraction=0.08, pad=0.03)

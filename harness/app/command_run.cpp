@@ -50,9 +50,10 @@ std::string outcome_of(const RunNews& news) {
   const ResultSummary& result = news.result;
   if (is_failure(result.status)) return result.status + ": " + result.message;
   return fmt::format(
-      "{}: residual {} error {} in {}, {} outer{}", result.stop_reached ? "reached" : result.status,
-      scientific(result.residual), scientific(result.error), duration(result.time),
-      grouped(result.outer),
+      "{}: {} {}{} in {}, {} outer{}", result.stop_reached ? "reached" : result.status,
+      name_of(result.residual_measure), scientific(result.residual),
+      std::isnan(result.error) ? std::string() : " error " + scientific(result.error),
+      duration(result.time), grouped(result.outer),
       result.krylov > 0 ? fmt::format(", {} Krylov", grouped(result.krylov)) : std::string());
 }
 
@@ -101,7 +102,7 @@ class Printer : public StudyListener {
       row["time"] = number_or_null(result.time);
       row["outer"] = result.outer;
       row["krylov"] = result.krylov;
-      row["residual"] = number_or_null(result.residual);
+      row[name_of(result.residual_measure)] = number_or_null(result.residual);
       row["error"] = number_or_null(result.error);
       print(row);
     } else if (!quiet_ || is_failure(result.status)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace ccp {
@@ -11,6 +12,14 @@ enum class Law {
 };
 inline std::string to_string(Law law) {
   return law == Law::convex ? "convex" : "coulomb";
+}
+
+/// The law that to_string() wrote, or nothing.
+inline std::optional<Law> parse_law(const std::string& name) {
+  for (const Law law : {Law::convex, Law::coulomb}) {
+    if (name == to_string(law)) return law;
+  }
+  return std::nullopt;
 }
 
 }  // namespace ccp

@@ -575,6 +575,18 @@ class Studies(CommandLine):
 
     two_scenes = ("problems: [stack.h5, v-groove.h5]", "time_limit: 10", "targets: [error=1e-3]")
 
+    def test_a_run_is_told_by_the_residual_of_its_law(self):
+        study = self.study(*self.two_scenes, "solvers: [vipm, 'pgs[law=coulomb]']")
+        lines = self.run_program("run", study, "-o", self.path("out"))[0].splitlines()
+        lines += self.run_program("run", study, "-o", self.path("out"), "--resume", "--json")[0].splitlines()
+        for line in lines:
+            if "law=coulomb" in line:
+                self.assertRegex(line, r'coulomb_residual"?[: ]+\d\.?\d*e-')
+                self.assertNotRegex(line, r'[ "]residual|error"?[: ]+\d')
+            elif "vipm" in line:
+                self.assertRegex(line, r'[ "]residual"?[: ]+\d')
+                self.assertRegex(line, r'error"?[: ]+\d')
+
     def test_run_resume_and_change(self):
         study = self.study(*self.two_scenes, "solvers: [pgj, ipm]")
         out, _ = self.run_program("run", study, "-o", self.path("out"))
