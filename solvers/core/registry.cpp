@@ -62,7 +62,7 @@ std::vector<SolverEntry>& entries() {
        make<AdmmSolver>},
       {"pqn",
        {"coulomb", "convex"},
-       {"bodies", "assembled"},
+       {"bodies", "assembled", "compliant"},
        true,
        "projected quasi-Newton method with inexact GMRES steps (Koziara)",
        make<PqnSolver>},
