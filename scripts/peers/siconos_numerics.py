@@ -3,17 +3,49 @@
 everywhere.
 
 Usage: siconos_numerics.py METHOD PROBLEM.h5 OUTPUT.h5 TIME_LIMIT TOLERANCE
-METHOD: nsgs, nsn_ac (Coulomb's law); soclcp (convex); with no more arguments: prints the version. Several paths of Siconos end the process: run it as a child.
+METHOD: nsgs, nsn_ac (Coulomb's law); soclcp, qp_admm, qp_vi (convex); with no more arguments: prints
+the version. Several paths of Siconos end the process: run it as a child.
 """
+import ctypes
 import subprocess
 import sys
 import time
 
 import numpy as np
 
-from problem import Problem, project
+from problem import Problem
 
-METHODS = {"nsgs": "NSGS", "nsn_ac": "NSN_AC", "soclcp": "SOCLCP"}
+FRICTION = {"nsgs": "NSGS", "nsn_ac": "NSN_AC", "soclcp": "SOCLCP"}
+CONVEX_QP = {"qp_admm": "ADMM", "qp_vi": "VI_EG"}
+MOST_ITERATIONS = 10**8
+
+
+class FrictionContactProblem(ctypes.Structure):
+    """FrictionContactProblem.h"""
+    _fields_ = [("dimension", ctypes.c_int), ("contacts", ctypes.c_int), ("matrix", ctypes.c_void_p),
+                ("q", ctypes.c_void_p), ("mu", ctypes.c_void_p)]
+
+
+class GlobalFrictionContactProblem(ctypes.Structure):
+    """GlobalFrictionContactProblem.h"""
+    _fields_ = [("dimension", ctypes.c_int), ("contacts", ctypes.c_int), ("mass", ctypes.c_void_p),
+                ("h", ctypes.c_void_p), ("q", ctypes.c_void_p), ("norm_q", ctypes.c_double),
+                ("b", ctypes.c_void_p), ("norm_b", ctypes.c_double), ("mu", ctypes.c_void_p),
+                ("env", ctypes.c_void_p)]
+
+
+class ConesOfQp(ctypes.Structure):
+    """GlobalFrictionContactProblem_as_ConvexQP.h"""
+    _fields_ = [("qp", ctypes.c_void_p), ("problem", ctypes.POINTER(GlobalFrictionContactProblem)),
+                ("options", ctypes.c_void_p)]
+
+
+class ConvexQp(ctypes.Structure):
+    """ConvexQP.h: min z.Mz/2 + q.z such that Az + b is in C; no A: A = 1."""
+    _fields_ = [("size", ctypes.c_int), ("m", ctypes.c_int), ("env", ctypes.c_void_p),
+                ("matrix", ctypes.c_void_p), ("q", ctypes.c_void_p), ("a", ctypes.c_void_p),
+                ("b", ctypes.c_void_p), ("project", ctypes.c_void_p), ("norm", ctypes.c_double),
+                ("norm_is_set", ctypes.c_int), ("set", ctypes.c_void_p)]
 
 
 def package_version():
@@ -23,6 +55,40 @@ def package_version():
                               capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return ""
+
+
+def address(array):
+    return array.ctypes.data
+
+
+def solve_friction(numerics, given, options, impulses):
+    return numerics.fc3d_driver(given, impulses, np.zeros_like(impulses), options)
+
+
+def solve_qp(numerics, given, options, impulses):
+    """Siconos' solvers of convex QPs take their set as a C function, which its Python interface
+    cannot give; one of Siconos itself serves: onto cones of 1/mu, for the mu it is given."""
+    library = ctypes.CDLL(numerics._numerics.__file__)  # and all that it depends on
+    friction = FrictionContactProblem.from_address(int(given.this))
+    inverse_mu = np.ctypeslib.as_array(
+        ctypes.cast(friction.mu, ctypes.POINTER(ctypes.c_double)), (friction.contacts,))
+    with np.errstate(divide="ignore"):
+        inverse_mu = 1 / inverse_mu  # of 0: infinity, and back
+    cones = ConesOfQp(problem=ctypes.pointer(GlobalFrictionContactProblem(
+        dimension=3, contacts=friction.contacts, mu=address(inverse_mu))))
+    qp = ConvexQp(size=impulses.size, m=impulses.size, env=ctypes.addressof(cones),
+                  matrix=friction.matrix, q=friction.q,
+                  project=ctypes.cast(library.Projection_ConvexQP_GFC3D_DualCone,
+                                      ctypes.c_void_p).value)
+    cones.qp = ctypes.addressof(qp)
+    status = ctypes.c_int(-1)
+    others = [np.zeros_like(impulses) for _ in range(3)]
+    solver = library.convexQP_ADMM
+    if options.solverId != numerics.SICONOS_CONVEXQP_ADMM:
+        solver, others = library.convexQP_VI_solver, others[:1]
+    solver(ctypes.byref(qp), *(ctypes.c_void_p(address(one)) for one in [impulses, *others]),
+           ctypes.byref(status), ctypes.c_void_p(int(options.this)))
+    return status.value
 
 
 def main(arguments):
@@ -41,14 +107,18 @@ def main(arguments):
     matrix = problem.matrix().tocsc()
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
     given = numerics.FrictionContactProblem(3, problem.contacts, matrix, problem.r, problem.mu)
-    options = numerics.SolverOptions(getattr(numerics, "SICONOS_FRICTION_3D_" + METHODS[method]))
+    if method in CONVEX_QP:
+        solve, name = solve_qp, "CONVEXQP_" + CONVEX_QP[method]
+    else:
+        solve, name = solve_friction, "FRICTION_3D_" + FRICTION[method]
+    options = numerics.SolverOptions(getattr(numerics, "SICONOS_" + name))
     options.dparam[numerics.SICONOS_DPARAM_TOL] = tolerance
-    options.iparam[numerics.SICONOS_IPARAM_MAX_ITER] = 10**8
-    r, u = np.zeros(problem.r.size), np.zeros(problem.r.size)
+    options.iparam[numerics.SICONOS_IPARAM_MAX_ITER] = MOST_ITERATIONS
+    impulses = np.zeros(problem.r.size)
     begin = time.perf_counter()
-    status = numerics.fc3d_driver(given, r, u, options)
+    status = solve(numerics, given, options, impulses)
     seconds = time.perf_counter() - begin
-    problem.write(output, r, solve_time=seconds, version=version,
+    problem.write(output, impulses, solve_time=seconds, version=version,
                   iterations=int(options.iparam[numerics.SICONOS_IPARAM_ITER_DONE]),
                   own_residual=float(options.dparam[numerics.SICONOS_DPARAM_RESIDU]),
                   own_residual_name="Siconos' natural map", message=f"status {status}")

@@ -83,10 +83,12 @@ class Peers(unittest.TestCase):
                 self.assertLess(abs(measures["objective_gap"]), 1e-6 * abs(reference))
                 self.assertLess(measures["residual"], 1e-3 if name == "ecos" else 1e-5)
 
-    def test_siconos_convex_solver_finds_our_objective(self):
-        measures = self.solve(self.pile, "siconos_numerics.py", "soclcp", 1e-8)
-        self.assertLess(abs(measures["objective_gap"]), 1e-6 * abs(self.objective()))
-        self.assertLess(measures["residual"], 1e-5)
+    def test_siconos_convex_solvers_find_our_objective(self):
+        for name in ("soclcp", "qp_admm", "qp_vi"):
+            with self.subTest(name):
+                measures = self.solve(self.pile, "siconos_numerics.py", name, 1e-8)
+                self.assertLess(abs(measures["objective_gap"]), 1e-6 * abs(self.objective()))
+                self.assertLess(measures["residual"], 1e-5)
 
     def test_siconos_solves_coulombs_law(self):
         for name in ("nsgs", "nsn_ac"):
@@ -104,7 +106,9 @@ class Peers(unittest.TestCase):
         for scene in ("mixed-friction-stack", "frictionless-v-groove"):
             path = self.path(scene + ".h5")
             self.command("generate", "scene", scene, "-o", path, "--force")
-            self.assertLess(self.solve(path, "conic.py", "scs", 1e-9)["residual"], 1e-6)
+            for program, name in (("conic.py", "scs"), ("siconos_numerics.py", "qp_admm")):
+                with self.subTest(f"{name} on {scene}"):
+                    self.assertLess(self.solve(path, program, name, 1e-9)["residual"], 1e-6)
 
     def test_one_command_compares(self):
         """FCLIB file in, report out; what is not installed is said."""
