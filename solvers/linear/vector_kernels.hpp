@@ -13,9 +13,22 @@ namespace vector_kernels {
 
 inline constexpr bool on_host = std::is_same_v<MemSpace, Kokkos::HostSpace>;
 
-/// z = a x + b y; z may be x or y.
+/// z = a x; z may be x. Where a = 0, x is not read.
+inline void scale(double a, const ConstVectorView& x, const VectorView& z) {
+  if (a == 0) {
+    Kokkos::deep_copy(ExecSpace(), z, 0.0);
+  } else if (x.data() != z.data() || a != 1) {
+    Kokkos::parallel_for(
+        "ccp::vector::scale", range(z.extent(0)), KOKKOS_LAMBDA(const int i) { z(i) = a * x(i); });
+  }
+}
+
+/// z = a x + b y; z may be x or y. What has the coefficient zero is not read, as in the BLAS: Belos
+/// adds into vectors that nobody has filled.
 inline void add(double a, const ConstVectorView& x, double b, const ConstVectorView& y,
                 const VectorView& z) {
+  if (b == 0) return scale(a, x, z);
+  if (a == 0) return scale(b, y, z);
   const std::size_t size = z.extent(0);
   // A loop over two different arrays vectorises; three of which two are the same do not.
   if (y.data() == z.data()) {

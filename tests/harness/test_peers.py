@@ -115,7 +115,7 @@ class Peers(unittest.TestCase):
         fclib = self.path("again.hdf5")
         self.command("export", "fclib", self.pile, "-o", fclib, "--force")
         done = subprocess.run(
-            [os.path.join(PEERS, "python"), os.path.join(PEERS, "compare"), fclib, "-o",
+            [os.path.join(PEERS, "compare"), fclib, "-o",
              self.path("out"), "--only", "vipm,scs,siconos-soclcp", "--time-limit", "20",
              "--program", PROGRAM], text=True, capture_output=True, check=False, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -402,6 +402,34 @@ struct Newton {
 
 }  // namespace
 
+TEST_CASE("what has the coefficient zero is not read") {
+  // Belos adds into vectors that nobody has filled; NaN times zero would be NaN.
+  for (const double coefficient : {1.0, 2.0}) {
+    VectorView x("x", 5), z("z", 5);
+    const VectorView bad("bad", 5);
+    Kokkos::deep_copy(x, 3.0);
+    Kokkos::deep_copy(bad, not_a_number);
+    const auto all = [](const VectorView& view, double value) {
+      const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+      for (std::size_t i = 0; i < host.extent(0); ++i) CHECK(host(i) == value);
+    };
+    vector_kernels::add(coefficient, x, 0, bad, z);
+    all(z, 3 * coefficient);
+    vector_kernels::add(0, bad, coefficient, x, z);
+    all(z, 3 * coefficient);
+    Kokkos::deep_copy(z, not_a_number);
+    vector_kernels::add(coefficient, x, 0, z, z);
+    all(z, 3 * coefficient);
+    Kokkos::deep_copy(z, not_a_number);
+    vector_kernels::add(0, z, coefficient, x, z);
+    all(z, 3 * coefficient);
+    vector_kernels::add(coefficient, x, 0, x, x);
+    all(x, 3 * coefficient);
+    vector_kernels::add(0, bad, 0, bad, z);
+    all(z, 0);
+  }
+}
+
 TEST_CASE("the Newton system is T P(w) T + N + R") {
   for (const bool rotates : {true, false}) {
     const Newton newton(random_problem({6, 40, rotates, true, 11}));
