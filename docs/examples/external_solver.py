@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""A solver for ccpbench in 30 lines: projected gradients with Nesterov's acceleration and restart.
-
-Usage: external_solver.py PROBLEM.h5 OUTPUT.h5 TIME_LIMIT
-"""
+"""A solver for ccpbench: projected gradients with Nesterov's acceleration and restart."""
 import sys
 import time
 import h5py
@@ -11,34 +8,24 @@ from read_problem import contact_velocity  # u = N gamma + r, beside this file
 
 def project(x, mu):
     """Onto the friction cones {mu n >= |t|}, contact by contact."""
-    n, t = x[:, 0], np.linalg.norm(x[:, 1:], axis=1)
-    top = np.where(t <= mu * n, n, np.maximum(n + mu * t, 0) / (1 + mu**2))
-    scale = np.where(t <= mu * n, 1, mu * top / np.maximum(t, 1e-300))
-    return np.column_stack([top, scale[:, None] * x[:, 1:]])
+    n, t = x[:, :1], np.linalg.norm(x[:, 1:], axis=1, keepdims=True)
+    n = np.where(t <= mu * n, n, np.maximum(n + mu * t, 0) / (1 + mu**2))
+    return np.hstack([n, x[:, 1:] * np.minimum(1, mu * n / np.maximum(t, 1e-300))])
 
-problem, output, time_limit = sys.argv[1], sys.argv[2], float(sys.argv[3])
-with h5py.File(problem) as file:
-    mu, zero = file["/ccp/mu"][()], np.zeros_like(file["/ccp/r"][()])
-    r, x = contact_velocity(file, zero), np.ones_like(zero)
-    start = time.perf_counter()
-    for _ in range(30):  # the largest eigenvalue of N
-        x /= np.linalg.norm(x)
-        x = contact_velocity(file, x) - r
-    step, gamma, y, theta, history = 1 / (1.1 * np.linalg.norm(x)), zero, zero, 1.0, []
-    for k in range(1, 100001):
-        new = project(y - step * contact_velocity(file, y), mu)
-        faster = (1 + np.sqrt(1 + 4 * theta**2)) / 2
-        if np.sum((y - new) * (new - gamma)) > 0:  # the wrong way: start again
-            theta, faster = 1.0, 1.0
-        y, theta, change = new + (theta - 1) / faster * (new - gamma), faster, abs(new - gamma).max()
-        gamma, now = new, time.perf_counter() - start
-        if not history or now > 1.2 * history[-1][0]:
+problem, output, time_limit = sys.argv[1:]
+with h5py.File(problem) as file, h5py.File(output, "w") as answer:
+    mu, r, start = file["/ccp/mu"][()][:, None], file["/ccp/r"][()], time.perf_counter()
+    x, gamma, y, k, age, now, change, history = r + 1, 0 * r, 0 * r, 0, 0, 0, 1, []
+    for _ in range(30):  # |x| becomes the largest eigenvalue of N
+        x = contact_velocity(file, x / np.linalg.norm(x)) - r
+    while now < float(time_limit) and k < 100000 and change > 1e-12 * abs(gamma).max():
+        new = project(y - contact_velocity(file, y) / (1.1 * np.linalg.norm(x)), mu)
+        age = age + 1 if np.sum((y - new) * (new - gamma)) <= 0 else 0  # else: uphill, start again
+        y, gamma, change = new + age / (age + 3) * (new - gamma), new, abs(new - gamma).max()
+        k, now = k + 1, time.perf_counter() - start
+        if k == 1 or now > 1.2 * history[-1][0]:
             history.append((now, k, gamma))
-        if now > time_limit or change <= 1e-12 * abs(gamma).max():
-            break
-
-with h5py.File(output, "w") as file:
-    file["gamma"] = gamma
-    file.attrs.update(solve_time=now, iterations=k, version=f"numpy {np.__version__}")
     for name, column in zip(("time", "iterations", "gamma"), zip(*history)):
-        file[f"history/{name}"] = np.array(column)
+        answer[f"history/{name}"] = np.array(column)
+    answer["gamma"] = gamma
+    answer.attrs.update(solve_time=now, iterations=k, version=f"numpy {np.__version__}")

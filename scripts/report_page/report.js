@@ -96,10 +96,14 @@
     for (const values of ratios.values()) values.sort((a, b) => a - b);
     return ratios;
   }
+  /** [target, number] of those that solvers of the law shown are judged by. */
+  function targetsOfLaw() {
+    return data.targets.map((t, i) => [t, i]).filter(([t]) => t.laws.includes(state.law));
+  }
   /** Work for each (instance, target) pair that a solver reached, sorted. */
   function runTimeDistribution(solvers, work) {
-    return new Map(solvers.map((s) => [s, series.flatMap((row) => data.targets.map(
-      (_, t) => medianWork(row[s], t, work))).filter((w) => w < Infinity).sort((a, b) => a - b)]));
+    return new Map(solvers.map((s) => [s, series.flatMap((row) => targetsOfLaw().map(
+      ([, t]) => medianWork(row[s], t, work))).filter((w) => w < Infinity).sort((a, b) => a - b)]));
   }
   function smallest(run, measure) {
     let least = Infinity;
@@ -425,7 +429,8 @@
       + (data.laws.length > 1 ? ` Only solvers of the ${state.law} law.` : "");
     byId("profile-title").textContent = target ? `Performance profile to ${target.text}`
       : "Performance profile";
-    byId("ecdf-title").textContent = `Targets reached (${data.targets.length} per instance)`;
+    const count = targetsOfLaw().length;
+    byId("ecdf-title").textContent = `Targets reached (${count} per instance)`;
     byId("means-title").textContent = target ? `Mean time to ${target.text}` : "Mean time";
     byId("means-title").appendChild(make("small", "shifted geometric mean (10 ms) over the "
       + "instances; a miss counts as the time limit"));
@@ -433,7 +438,7 @@
     if (target) {
       stairs(byId("profile"), performanceProfile(solvers, state.target, state.work), n,
         `${plain} / that of the best`, "share of instances", "within a factor of");
-      stairs(byId("ecdf"), runTimeDistribution(solvers, state.work), n * data.targets.length,
+      stairs(byId("ecdf"), runTimeDistribution(solvers, state.work), n * count,
         WORK[state.work], "share of (instance, target) pairs", "within");
     } else {
       show(byId("profile"), [], null);
@@ -469,7 +474,7 @@
 
   function drawTable() {
     const work = state.work, solvers = visible();
-    const targets = data.targets.map((t, i) => [t, i]);
+    const targets = targetsOfLaw();
     byId("table-note").textContent = `${WORK[work]}; median of the repetitions and, below, their `
       + `smallest and largest. “–” is not reached; ⚠ marks times that differ by more than `
       + `${percent(data.noisy)} between repetitions, or between observed and bare solve.`;
@@ -603,6 +608,24 @@
     });
   }
 
+  function offerTargets() {
+    const offered = targetsOfLaw().map(([, i]) => i);
+    for (const one of byId("target").options) one.hidden = !offered.includes(Number(one.value));
+  }
+  /** The other law's solvers, and of its targets the one that corresponds. */
+  function chooseLaw(law) {
+    const plain = (t) => t.text.replace("coulomb_", ""), before = data.targets[state.target];
+    state.law = law;
+    const ours = targetsOfLaw();
+    const [target, number] = ours.find(([t]) => before && plain(t) === plain(before))
+      || ours[ours.length - 1] || [undefined, state.target];
+    if (target && before && state.measure === before.measure) state.measure = target.measure;
+    state.target = number;
+    byId("target").value = String(number);
+    byId("measure").value = state.measure;
+    offerTargets();
+  }
+
   function draw() {
     drawChips();
     drawConvergence();
@@ -620,8 +643,8 @@
   options(byId("work"), Object.entries(WORK), state.work, (value) => { state.work = value; });
   options(byId("target"), data.targets.map((t, i) => [String(i), t.text]), String(state.target),
     (value) => { state.target = Number(value); });
-  options(byId("law"), data.laws.map((law) => [law, law]), state.law,
-    (value) => { state.law = value; });
+  options(byId("law"), data.laws.map((law) => [law, law]), state.law, chooseLaw);
+  offerTargets();
   byId("law-label").style.display = data.laws.length > 1 ? "" : "none";
   data.solvers.forEach((_, s) => byId("solvers").appendChild(chip(s)));
   byId("all").addEventListener("click", () => { state.hidden.clear(); draw(); });

@@ -22,6 +22,7 @@ def write_result(path, solver=PGJ, instance="small-pile", contacts=1234, time=(0
                  error=(1, 0.1, 0.01, 0), krylov=None, status="stopped_by_observer",
                  study="made-up", repetition=1, version=1, referee_version=1, threads="1",
                  content="00", message="", law="convex", stop="error=0.001", bare=0.0,
+                 targets=(("error", 0.05), ("residual", 1e-6)),
                  commit="0123456789abcdef0123456789abcdef01234567-dirty"):
     """A result file; every measure but `velocity` has the curve of the error."""
     k = len(time)
@@ -51,11 +52,11 @@ def write_result(path, solver=PGJ, instance="small-pile", contacts=1234, time=(0
         file["curve/own_residual"] = np.array(error, float)
         for name in MEASURES:
             file["curve/" + name] = np.array(error, float) * (np.nan if name == "velocity" else 1)
-        file["targets/measure"] = np.array(["error", "residual"], h5py.string_dtype())
-        file["targets/value"] = [0.05, 1e-6]
-        file["targets/time"] = [np.nan, np.nan]
+        file["targets/measure"] = np.array([name for name, _ in targets], h5py.string_dtype())
+        file["targets/value"] = [value for _, value in targets]
+        file["targets/time"] = np.full(len(targets), np.nan)
         for name in ("outer", "krylov", "applies"):
-            file["targets/" + name] = [-1, -1]
+            file["targets/" + name] = np.full(len(targets), -1)
         file.create_group("final")
         file.create_group("best")
         file.create_group("provenance").attrs.update({

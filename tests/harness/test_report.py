@@ -162,6 +162,36 @@ class PageTest(ScriptTest):
         for label, values in shown:
             np.testing.assert_allclose(values, computed[label], rtol=1e-6)
 
+    def test_each_law_has_its_targets(self):
+        """Solvers of one law are not ranked by what only those of the other are judged by."""
+        for law, prefix, solver in (("convex", "", "vipm"), ("coulomb", "coulomb_", "nsgs")):
+            for number in range(1 if law == "convex" else 3):
+                write_result(self.b / f"{law}-{number}.h5", solver, repetition=number + 1, law=law,
+                             time=(0, 1, 2), error=(1, 1e-2, 1e-5), stop=f"{prefix}residual=0.0001",
+                             targets=((f"{prefix}residual", 1e-2), (f"{prefix}residual", 1e-4)))
+        self.script("report", "b", "-o", "laws.html")
+        self.driver.get((self.folder / "laws.html").as_uri())
+
+        def shown():
+            return self.driver.execute_script(
+                "const r = window.ccpReport, t = document.getElementById('target');"
+                "return [r.state.measure, r.data.targets[r.state.target].text,"
+                " [...t.options].filter((o) => !o.hidden).map((o) => o.textContent),"
+                " t.selectedOptions[0].textContent]")
+
+        for prefix, other in (("", "coulomb_"), ("coulomb_", "")):
+            names = [f"{prefix}residual ≤ {value}" for value in ("1e-2", "1e-4")]
+            self.assertEqual(shown(), [f"{prefix}residual", names[1], names, names[1]])
+            head = self.find("#table thead")[0].text
+            self.assertIn(names[0], head)
+            self.assertEqual(head.count("≤"), 2)
+            self.assertIn("(2 per instance)", self.find("#ecdf-title")[0].text)
+            if other:
+                self.driver.execute_script(
+                    "const s = document.getElementById('law'); s.value = 'coulomb';"
+                    "s.dispatchEvent(new Event('change'));")
+        self.assertEqual(self.driver.get_log("browser"), [])
+
     def test_what_is_drawn_and_what_a_click_changes(self):
         self.wait_for(lambda: len(self.find(".js-plotly-plot .main-svg")) > 0)
         self.assertEqual(self.driver.get_log("browser"), [])  # no error, nothing not found
