@@ -89,7 +89,7 @@ Hdf5File make_result(const std::string& path, const RunRequest& request, const R
   file.set_attribute("/", "bodies", static_cast<std::int64_t>(result.bodies));
   file.set_attribute("/", "solver", result.solver);
   file.set_attribute("/", "solver_id", request.solver.id);
-  file.set_attribute("/", "law", result.law);
+  file.set_attribute("/", "law", to_string(result.law));
   file.set_attribute("/", "start", request.start);
   file.set_attribute("/", "status", result.status);
   file.set_attribute("/", "message", result.info.message);

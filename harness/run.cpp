@@ -125,7 +125,7 @@ RunResult describe(const RunRequest& request, const ContactProblem& problem,
   result.bodies = static_cast<long>(problem.bodies());
   result.descriptors = descriptors(problem);
   result.solver = request.solver.text();
-  result.law = to_string(law_of(request));
+  result.law = law_of(request);
   result.options = options_of(request);
   return result;
 }

@@ -45,7 +45,7 @@ struct RunResult {
   long contacts = 0, bodies = 0;
   std::vector<std::pair<std::string, double>> descriptors;  ///< of the problem
   std::string solver;                                       ///< as asked for
-  std::string law;                                          ///< that it solves
+  Law law = Law::convex;                                    ///< that it solves
   std::vector<OptionList::Entry> options;                   ///< all of them, with the values used
   Info info;                                                ///< the solver's own words
   /// The solver's status, except that a solve the recorder ended because a limit had passed is

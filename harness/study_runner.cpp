@@ -145,7 +145,7 @@ RunResult empty_result(const PlannedRun& run) {
   result.bodies = instance.bodies;
   result.descriptors = instance.descriptors;
   result.solver = run.request.solver.text();
-  result.law = to_string(law_of(run.request));
+  result.law = law_of(run.request);
   result.options = options_of(run.request);
   result.info.own_residual = std::nan("");
   for (std::size_t m = 0; m < measure_count; ++m) {

@@ -52,7 +52,8 @@ std::string outcome_of(const RunNews& news) {
   return fmt::format(
       "{}: {} {}{} in {}, {} outer{}", result.stop_reached ? "reached" : result.status,
       name_of(result.residual_measure), scientific(result.residual),
-      std::isnan(result.error) ? std::string() : " error " + scientific(result.error),
+      result.residual_measure == Measure::residual ? " error " + scientific(result.error)
+                                                   : std::string(),
       duration(result.time), grouped(result.outer),
       result.krylov > 0 ? fmt::format(", {} Krylov", grouped(result.krylov)) : std::string());
 }

@@ -61,7 +61,7 @@ void print_json(const RunResult& result, const std::string& start) {
   out["contacts"] = result.contacts;
   out["bodies"] = result.bodies;
   out["solver"] = result.solver;
-  out["law"] = result.law;
+  out["law"] = to_string(result.law);
   out["start"] = start;
   out["options"] = nlohmann::ordered_json::object();
   for (const auto& option : result.options) out["options"][option.name] = option.value;
@@ -114,7 +114,7 @@ void print_table(const RunResult& result, const std::string& stop) {
   };
   row("problem", fmt::format("{}: {} contacts, {} bodies", result.instance,
                              grouped(result.contacts), grouped(result.bodies)));
-  row("solver", fmt::format("{} ({} law, {}, {} thread{})", result.solver, result.law,
+  row("solver", fmt::format("{} ({} law, {}, {} thread{})", result.solver, to_string(result.law),
                             result.provenance.backend, result.provenance.threads,
                             result.provenance.threads == 1 ? "" : "s"));
   row("status",
@@ -142,7 +142,7 @@ void print_table(const RunResult& result, const std::string& stop) {
       Measure::velocity};
   const std::vector<Measure> coulomb = {Measure::coulomb_residual, Measure::primal,
                                         Measure::coulomb_natural_map, Measure::coulomb_merit};
-  for (const Measure m : result.law == to_string(Law::coulomb) ? coulomb : convex) {
+  for (const Measure m : result.law == Law::coulomb ? coulomb : convex) {
     if (m == Measure::velocity && std::isnan(result.final_measures[m])) continue;
     fmt::print("{:<20} {:>10} {:>10}\n", name_of(m), scientific(result.final_measures[m]),
                scientific(result.best[m]));
@@ -169,8 +169,7 @@ void solve(const Arguments& arguments, Context& context) {
   } else {
     request.solver.id = arguments.solver;
     ExternalSolver external{arguments.solver, split_command(arguments.external, "--external"),
-                            arguments.folder, Law::convex, arguments.tolerances};
-    if (arguments.law == to_string(Law::coulomb)) external.law = Law::coulomb;
+                            arguments.folder, *parse_law(arguments.law), arguments.tolerances};
     check_external(external, "--external");
     request.external = external;
     if (arguments.memory_limit > 0) request.memory_limit = arguments.memory_limit;

@@ -4,16 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "solvers/core/extremes.hpp"
 #include "solvers/linear/vector_kernels.hpp"
 
 namespace ccp {
-namespace {
-
-KOKKOS_INLINE_FUNCTION void raise(double& maximum, double value) {
-  if (!(value <= maximum)) maximum = value;  // a NaN is kept, too
-}
-
-}  // namespace
 
 OptionList AdmmSolver::options() {
   return OptionList("admm")
@@ -109,8 +103,7 @@ AdmmSolver::Step AdmmSolver::advance() const {
         raise(impulse, scale(c) * norm(next));
         raise(velocity, norm(product));
       },
-      Kokkos::Max<double>(step.primal), Kokkos::Max<double>(step.dual),
-      Kokkos::Max<double>(step.impulse), Kokkos::Max<double>(step.velocity));
+      Largest(step.primal), Largest(step.dual), Largest(step.impulse), Largest(step.velocity));
   return step;
 }
 

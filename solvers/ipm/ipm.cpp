@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "problems/error.hpp"
+#include "solvers/core/extremes.hpp"
 #include "solvers/core/scales.hpp"
 
 namespace ccp {
@@ -76,12 +77,10 @@ double max_step(const Cones& cones, const VectorView& x, const VectorView& dx, c
       KOKKOS_LAMBDA(const int c, double& smallest) {
         const Vec3 xc = load3(x, c), dxc = load3(dx, c), yc = load3(y, c), dyc = load3(dy, c);
         const Vec3 n = row3(normal, c);
-        double step = jordan::max_step(xc, dxc, n, mu(c) == 0);
-        const double other = jordan::max_step(yc, dyc, n, mu(c) == 0);
-        if (other < step) step = other;
-        if (!(step >= smallest)) smallest = step;  // a NaN is kept, too
+        lower(smallest, jordan::max_step(xc, dxc, n, mu(c) == 0));
+        lower(smallest, jordan::max_step(yc, dyc, n, mu(c) == 0));
       },
-      Kokkos::Min<double>(theta));
+      Smallest(theta));
   return theta;
 }
 
@@ -111,11 +110,8 @@ double max_abs(const VectorView& z) {
   double largest = 0;
   Kokkos::parallel_reduce(
       "ccp::Ipm::max_abs", range(z.extent(0)),
-      KOKKOS_LAMBDA(const int i, double& maximum) {
-        const double value = fabs(z(i));
-        if (value > maximum) maximum = value;
-      },
-      Kokkos::Max<double>(largest));
+      KOKKOS_LAMBDA(const int i, double& maximum) { raise(maximum, fabs(z(i))); },
+      Largest(largest));
   return largest;
 }
 

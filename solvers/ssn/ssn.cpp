@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "solvers/core/extremes.hpp"
 #include "solvers/core/smooth_cone.hpp"
 #include "solvers/linear/vector_kernels.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
@@ -71,10 +72,9 @@ double SsnSolver::evaluate() const {
         const Vec3 g = load3(gamma, c), u = load3(d, c) + load3(contacts.r, c);
         const Vec3 next = contacts.project(c, g - sigma(c) * u);
         store3(p, c, next);
-        const double step = norm(next - g) / sigma(c);
-        if (!(step <= maximum)) maximum = step;  // a NaN is kept, too
+        raise(maximum, norm(next - g) / sigma(c));
       },
-      Kokkos::Max<double>(largest));
+      Largest(largest));
   return largest;
 }
 

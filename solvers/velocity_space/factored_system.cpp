@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "problems/error.hpp"
+#include "solvers/core/extremes.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
@@ -168,10 +169,10 @@ double FactoredSystem::speed(const ConstVectorView& f) const {
           }
           square += sum * sum;
         }
-        if (square > maximum) maximum = square;
+        raise(maximum, square);
       },
-      Kokkos::Max<double>(largest));
-  return std::sqrt(std::max(largest, 0.0));
+      Largest(largest));
+  return std::sqrt(largest);
 }
 
 void FactoredSystem::assemble(const DeviceArray<double* [6]>& k) {

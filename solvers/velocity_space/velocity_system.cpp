@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "problems/error.hpp"
+#include "solvers/core/extremes.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/velocity_space/block_matrix.hpp"
 #include "solvers/velocity_space/body_order.hpp"
@@ -304,9 +305,9 @@ double BodySystem<NB>::speed(const ConstVectorView& f) const {
           }
           value += reach(i) * sqrt(square);
         }
-        if (!(value <= maximum)) maximum = value;  // a NaN is kept, too
+        raise(maximum, value);
       },
-      Kokkos::Max<double>(largest));
+      Largest(largest));
   return largest;
 }
 

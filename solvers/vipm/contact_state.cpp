@@ -1,5 +1,6 @@
 #include "solvers/vipm/contact_state.hpp"
 
+#include "solvers/core/extremes.hpp"
 #include "solvers/vipm/contact_step.hpp"
 
 namespace ccp::vipm {
@@ -154,13 +155,11 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
           } else {
             impulse_per_velocity(s, m, block);
           }
-          const double size = norm(open);
-          if (!(size <= largest)) largest = size;
+          raise(largest, norm(open));
         }
         for (int i = 0; i < 6; ++i) k(c, i) = block[i];
       },
-      Kokkos::Sum<double>(sums.product), Kokkos::Sum<double>(sums.normal),
-      Kokkos::Max<double>(sums.gap));
+      Kokkos::Sum<double>(sums.product), Kokkos::Sum<double>(sums.normal), Largest(sums.gap));
   return sums;
 }
 
@@ -183,14 +182,14 @@ ContactState::Step ContactState::measure_step(const Direction& direction) {
             jordan::max_step(scaled_impulse(gc, n, m), scaled_impulse(dg, n, m), n, m == 0);
         const double other =
             jordan::max_step(scaled_velocity(uc, n, m), scaled_velocity(dv, n, m), n, m == 0);
-        if (step < smallest) smallest = step;
-        if (other < smallest) smallest = other;
+        lower(smallest, step);
+        lower(smallest, other);
         product += dot(gc, uc);  // with mu = 0 impulses have a normal part only
         cross += dot(gc, dv) + dot(uc, dg);
         square += dot(dg, dv);
       },
-      Kokkos::Min<double>(step.theta), Kokkos::Sum<double>(step.product),
-      Kokkos::Sum<double>(step.cross), Kokkos::Sum<double>(step.square));
+      Smallest(step.theta), Kokkos::Sum<double>(step.product), Kokkos::Sum<double>(step.cross),
+      Kokkos::Sum<double>(step.square));
   return step;
 }
 

@@ -101,7 +101,6 @@ std::vector<std::string> result_files(const std::string& folder) {
   RunResult result;
   result.instance = "made up";
   result.solver = request.solver.text();
-  result.law = "convex";
   result.status = "converged";
   result.stop_reached = true;
   for (int k = 0; k < 5; ++k) {

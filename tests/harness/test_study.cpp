@@ -544,7 +544,7 @@ RunResult some_result() {
   result.form = "bodies";
   result.contacts = 2;
   result.solver = "pgj[omega=0.2]";
-  result.law = "convex";
+  result.law = Law::convex;
   result.options = {{"omega", "0.2", "", ""}};
   result.status = "time_limit";
   result.info.message = "no progress";

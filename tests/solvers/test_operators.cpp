@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "solvers/core/extremes.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/ipm/newton_system.hpp"
 #include "solvers/linear/block_diagonal.hpp"
@@ -401,6 +402,32 @@ struct Newton {
 };
 
 }  // namespace
+
+TEST_CASE("the largest and the smallest value of a loop keep a NaN, wherever it is") {
+  for (const std::size_t size : {1, 2, 100, 1000}) {
+    const auto extremes = [&](const std::vector<double>& values) {
+      const VectorView view = to_view(values);
+      double largest = 0, smallest = 0;
+      Kokkos::parallel_reduce(
+          "extremes", range(size),
+          KOKKOS_LAMBDA(const int i, double& high, double& low) {
+            raise(high, view(i));
+            lower(low, view(i));
+          },
+          Largest(largest), Smallest(smallest));
+      return std::make_pair(smallest, largest);
+    };
+    std::vector<double> values(size);
+    for (std::size_t i = 0; i < size; ++i) values[i] = 1 + static_cast<double>(i);
+    CHECK(extremes(values) == std::make_pair(1.0, static_cast<double>(size)));
+    for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) {
+      std::vector<double> broken = values;
+      broken[at] = not_a_number;
+      CHECK(std::isnan(extremes(broken).first));
+      CHECK(std::isnan(extremes(broken).second));
+    }
+  }
+}
 
 TEST_CASE("what has the coefficient zero is not read") {
   // Belos adds into vectors that nobody has filled; NaN times zero would be NaN.
