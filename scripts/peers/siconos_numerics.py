@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Solvers of Siconos Numerics on N, free of units (N/s, r/q): its tolerances then mean the same
-everywhere.
+"""Solvers of Siconos Numerics on N, or on a factor of it, free of units (N/s, r/q): its tolerances
+then mean the same everywhere.
 
 Usage: siconos_numerics.py METHOD PROBLEM.h5 OUTPUT.h5 TIME_LIMIT TOLERANCE
-METHOD: nsgs, nsn_ac (Coulomb's law); soclcp, qp_admm, qp_vi (convex); with no more arguments: prints
-the version. Several paths of Siconos end the process: run it as a child.
+METHOD: nsgs, nsn_ac (Coulomb's law); soclcp, qp_admm, qp_vi, ipm (convex); with no more arguments:
+prints the version. Several paths of Siconos end the process: run it as a child.
 """
 import ctypes
 import subprocess
@@ -12,11 +12,13 @@ import sys
 import time
 
 import numpy as np
+import scipy.sparse
 
 from problem import Problem
 
 FRICTION = {"nsgs": "NSGS", "nsn_ac": "NSN_AC", "soclcp": "SOCLCP"}
 CONVEX_QP = {"qp_admm": "ADMM", "qp_vi": "VI_EG"}
+GLOBAL = {"ipm": "IPM"}
 MOST_ITERATIONS = 10**8
 
 
@@ -61,13 +63,49 @@ def address(array):
     return array.ctypes.data
 
 
-def solve_friction(numerics, given, options, impulses):
-    return numerics.fc3d_driver(given, impulses, np.zeros_like(impulses), options)
+def timed(solver, *arguments):
+    """Seconds, and what it returned."""
+    begin = time.perf_counter()
+    status = solver(*arguments)
+    return time.perf_counter() - begin, status
 
 
-def solve_qp(numerics, given, options, impulses):
+def compressed_columns(matrix):
+    """As Siconos wants them."""
+    matrix = scipy.sparse.csc_matrix(matrix)
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    return matrix
+
+
+def reduced(numerics, problem):
+    return numerics.FrictionContactProblem(3, problem.contacts, compressed_columns(problem.matrix()),
+                                           problem.r, problem.mu)
+
+
+def solve_friction(numerics, problem, options, impulses):
+    given = reduced(numerics, problem)
+    return timed(numerics.fc3d_driver, given, impulses, np.zeros_like(impulses), options)
+
+
+def solve_global(numerics, problem, options, impulses):
+    """M v = H gamma, u = H^T v + r with M = 1 and H = E^T, where N = E E^T."""
+    if not problem.mu.all():
+        sys.exit("Siconos' interior point method divides by mu, which is 0 here")
+    factor = problem.velocity_factor()
+    unknowns = factor.shape[1]
+    given = numerics.GlobalFrictionContactProblem()
+    given.dimension, given.numberOfContacts = 3, problem.contacts
+    given.M = compressed_columns(scipy.sparse.identity(unknowns))
+    given.H = compressed_columns(factor.T)
+    given.q, given.b, given.mu = np.zeros(unknowns), problem.r, problem.mu
+    return timed(numerics.gfc3d_driver, given, impulses, np.zeros_like(impulses), np.zeros(unknowns),
+                 options)
+
+
+def solve_qp(numerics, problem, options, impulses):
     """Siconos' solvers of convex QPs take their set as a C function, which its Python interface
     cannot give; one of Siconos itself serves: onto cones of 1/mu, for the mu it is given."""
+    given = reduced(numerics, problem)
     library = ctypes.CDLL(numerics._numerics.__file__)  # and all that it depends on
     friction = FrictionContactProblem.from_address(int(given.this))
     inverse_mu = np.ctypeslib.as_array(
@@ -86,9 +124,10 @@ def solve_qp(numerics, given, options, impulses):
     solver = library.convexQP_ADMM
     if options.solverId != numerics.SICONOS_CONVEXQP_ADMM:
         solver, others = library.convexQP_VI_solver, others[:1]
-    solver(ctypes.byref(qp), *(ctypes.c_void_p(address(one)) for one in [impulses, *others]),
-           ctypes.byref(status), ctypes.c_void_p(int(options.this)))
-    return status.value
+    seconds, _ = timed(solver, ctypes.byref(qp),
+                       *(ctypes.c_void_p(address(one)) for one in [impulses, *others]),
+                       ctypes.byref(status), ctypes.c_void_p(int(options.this)))
+    return seconds, status.value
 
 
 def main(arguments):
@@ -104,20 +143,17 @@ def main(arguments):
     method, path, output = arguments[:3]
     tolerance = float(arguments[4])
     problem = Problem(path)
-    matrix = problem.matrix().tocsc()
-    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
-    given = numerics.FrictionContactProblem(3, problem.contacts, matrix, problem.r, problem.mu)
     if method in CONVEX_QP:
         solve, name = solve_qp, "CONVEXQP_" + CONVEX_QP[method]
+    elif method in GLOBAL:
+        solve, name = solve_global, "GLOBAL_FRICTION_3D_" + GLOBAL[method]
     else:
         solve, name = solve_friction, "FRICTION_3D_" + FRICTION[method]
     options = numerics.SolverOptions(getattr(numerics, "SICONOS_" + name))
     options.dparam[numerics.SICONOS_DPARAM_TOL] = tolerance
     options.iparam[numerics.SICONOS_IPARAM_MAX_ITER] = MOST_ITERATIONS
     impulses = np.zeros(problem.r.size)
-    begin = time.perf_counter()
-    status = solve(numerics, given, options, impulses)
-    seconds = time.perf_counter() - begin
+    seconds, status = solve(numerics, problem, options, impulses)
     problem.write(output, impulses, solve_time=seconds, version=version,
                   iterations=int(options.iparam[numerics.SICONOS_IPARAM_ITER_DONE]),
                   own_residual=float(options.dparam[numerics.SICONOS_DPARAM_RESIDU]),

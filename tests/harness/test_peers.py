@@ -90,6 +90,12 @@ class Peers(unittest.TestCase):
                 self.assertLess(abs(measures["objective_gap"]), 1e-6 * abs(self.objective()))
                 self.assertLess(measures["residual"], 1e-5)
 
+    def test_siconos_interior_point_method(self):
+        """On a problem on which it does not abort."""
+        path = self.path("table.h5")
+        self.command("generate", "scene", "hyperstatic-table", "-o", path, "--force")
+        self.assertLess(self.solve(path, "siconos_numerics.py", "ipm", 1e-8)["residual"], 1e-5)
+
     def test_siconos_solves_coulombs_law(self):
         for name in ("nsgs", "nsn_ac"):
             with self.subTest(name):
