@@ -16,9 +16,6 @@ import scipy.sparse
 
 from problem import Problem
 
-FRICTION = {"nsgs": "NSGS", "nsn_ac": "NSN_AC", "soclcp": "SOCLCP"}
-CONVEX_QP = {"qp_admm": "ADMM", "qp_vi": "VI_EG"}
-GLOBAL = {"ipm": "IPM"}
 MOST_ITERATIONS = 10**8
 
 
@@ -108,12 +105,10 @@ def solve_qp(numerics, problem, options, impulses):
     given = reduced(numerics, problem)
     library = ctypes.CDLL(numerics._numerics.__file__)  # and all that it depends on
     friction = FrictionContactProblem.from_address(int(given.this))
-    inverse_mu = np.ctypeslib.as_array(
-        ctypes.cast(friction.mu, ctypes.POINTER(ctypes.c_double)), (friction.contacts,))
     with np.errstate(divide="ignore"):
-        inverse_mu = 1 / inverse_mu  # of 0: infinity, and back
+        inverse_mu = 1 / problem.mu  # of 0: infinity, and back
     cones = ConesOfQp(problem=ctypes.pointer(GlobalFrictionContactProblem(
-        dimension=3, contacts=friction.contacts, mu=address(inverse_mu))))
+        dimension=3, contacts=problem.contacts, mu=address(inverse_mu))))
     qp = ConvexQp(size=impulses.size, m=impulses.size, env=ctypes.addressof(cones),
                   matrix=friction.matrix, q=friction.q,
                   project=ctypes.cast(library.Projection_ConvexQP_GFC3D_DualCone,
@@ -130,6 +125,12 @@ def solve_qp(numerics, problem, options, impulses):
     return seconds, status.value
 
 
+METHODS = {
+    "nsgs": (solve_friction, "FRICTION_3D_NSGS"), "nsn_ac": (solve_friction, "FRICTION_3D_NSN_AC"),
+    "soclcp": (solve_friction, "FRICTION_3D_SOCLCP"), "qp_admm": (solve_qp, "CONVEXQP_ADMM"),
+    "qp_vi": (solve_qp, "CONVEXQP_VI_EG"), "ipm": (solve_global, "GLOBAL_FRICTION_3D_IPM")}
+
+
 def main(arguments):
     try:
         import siconos
@@ -143,12 +144,7 @@ def main(arguments):
     method, path, output = arguments[:3]
     tolerance = float(arguments[4])
     problem = Problem(path)
-    if method in CONVEX_QP:
-        solve, name = solve_qp, "CONVEXQP_" + CONVEX_QP[method]
-    elif method in GLOBAL:
-        solve, name = solve_global, "GLOBAL_FRICTION_3D_" + GLOBAL[method]
-    else:
-        solve, name = solve_friction, "FRICTION_3D_" + FRICTION[method]
+    solve, name = METHODS[method]
     options = numerics.SolverOptions(getattr(numerics, "SICONOS_" + name))
     options.dparam[numerics.SICONOS_DPARAM_TOL] = tolerance
     options.iparam[numerics.SICONOS_IPARAM_MAX_ITER] = MOST_ITERATIONS
@@ -157,7 +153,7 @@ def main(arguments):
     problem.write(output, impulses, solve_time=seconds, version=version,
                   iterations=int(options.iparam[numerics.SICONOS_IPARAM_ITER_DONE]),
                   own_residual=float(options.dparam[numerics.SICONOS_DPARAM_RESIDU]),
-                  own_residual_name="Siconos' natural map", message=f"status {status}")
+                  own_residual_name="the residual that Siconos reports", message=f"status {status}")
 
 
 if __name__ == "__main__":
