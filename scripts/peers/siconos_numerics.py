@@ -16,8 +16,6 @@ import scipy.sparse
 
 from problem import Problem
 
-MOST_ITERATIONS = 10**8
-
 
 class FrictionContactProblem(ctypes.Structure):
     """FrictionContactProblem.h"""
@@ -125,10 +123,14 @@ def solve_qp(numerics, problem, options, impulses):
     return seconds, status.value
 
 
-METHODS = {
-    "nsgs": (solve_friction, "FRICTION_3D_NSGS"), "nsn_ac": (solve_friction, "FRICTION_3D_NSN_AC"),
-    "soclcp": (solve_friction, "FRICTION_3D_SOCLCP"), "qp_admm": (solve_qp, "CONVEXQP_ADMM"),
-    "qp_vi": (solve_qp, "CONVEXQP_VI_EG"), "ipm": (solve_global, "GLOBAL_FRICTION_3D_IPM")}
+MANY = 10**8
+METHODS = {  # how, Siconos' name of it, limit of iterations (those of ipm each keep memory)
+    "nsgs": (solve_friction, "FRICTION_3D_NSGS", MANY),
+    "nsn_ac": (solve_friction, "FRICTION_3D_NSN_AC", MANY),
+    "soclcp": (solve_friction, "FRICTION_3D_SOCLCP", MANY),
+    "qp_admm": (solve_qp, "CONVEXQP_ADMM", MANY),
+    "qp_vi": (solve_qp, "CONVEXQP_VI_EG", MANY),
+    "ipm": (solve_global, "GLOBAL_FRICTION_3D_IPM", 300)}
 
 
 def main(arguments):
@@ -144,10 +146,10 @@ def main(arguments):
     method, path, output = arguments[:3]
     tolerance = float(arguments[4])
     problem = Problem(path)
-    solve, name = METHODS[method]
+    solve, name, most_iterations = METHODS[method]
     options = numerics.SolverOptions(getattr(numerics, "SICONOS_" + name))
     options.dparam[numerics.SICONOS_DPARAM_TOL] = tolerance
-    options.iparam[numerics.SICONOS_IPARAM_MAX_ITER] = MOST_ITERATIONS
+    options.iparam[numerics.SICONOS_IPARAM_MAX_ITER] = most_iterations
     impulses = np.zeros(problem.r.size)
     seconds, status = solve(numerics, problem, options, impulses)
     problem.write(output, impulses, solve_time=seconds, version=version,
