@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "solvers/core/extremes.hpp"
+
 namespace ccp {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "solvers/core/extremes.hpp"
 #include "solvers/linear/vector_kernels.hpp"
 
 namespace ccp {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cmath>
+#include <limits>
+#include <string>
+
 #include "solvers/core/trilinos.hpp"
 
 namespace ccp {
@@ -38,5 +42,15 @@ struct Smallest : Kokkos::Min<double> {
     lower(const_cast<double&>(total), part);
   }
 };
+
+/// The largest size(c) >= 0 of contacts 0 to count - 1; NaN if one is not finite.
+template <class Size>
+double largest_finite(const std::string& label, int count, const Size& size) {
+  double largest = 0;
+  Kokkos::parallel_reduce(
+      label, range(count), KOKKOS_LAMBDA(const int c, double& maximum) { raise(maximum, size(c)); },
+      Largest(largest));
+  return std::isfinite(largest) ? largest : std::numeric_limits<double>::quiet_NaN();
+}
 
 }  // namespace ccp

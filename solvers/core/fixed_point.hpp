@@ -37,21 +37,6 @@ inline Info fixed_point_info(const Problem& problem, const std::string& own_resi
   return info;
 }
 
-/// The largest size(c) of contacts 0 to count - 1; NaN if one is not finite.
-template <class Size>
-double largest_finite(const std::string& label, int count, const Size& size) {
-  double largest = 0, sum = 0;
-  Kokkos::parallel_reduce(
-      label, range(count),
-      KOKKOS_LAMBDA(const int c, double& maximum, double& total) {
-        const double own = size(c);
-        if (own > maximum) maximum = own;
-        total += own;
-      },
-      Kokkos::Max<double>(largest), Kokkos::Sum<double>(sum));
-  return std::isfinite(sum) ? largest : std::numeric_limits<double>::quiet_NaN();
-}
-
 /// Repeats `step(measure)` until the limits, the observer or the own residual end it. A step that
 /// is asked to measure returns the own residual in m/s, any other one anything. The own residual is
 /// measured in iterations 1, 1 + check_interval, ...; one that is not finite, or 1e6 times the

@@ -1,5 +1,7 @@
 #include "solvers/pgj/pgj.hpp"
 
+#include "solvers/core/extremes.hpp"
+
 namespace ccp {
 
 OptionList PgjSolver::options() {

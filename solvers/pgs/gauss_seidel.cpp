@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "solvers/core/fixed_point.hpp"
+#include "solvers/core/extremes.hpp"
 #include "solvers/core/staged_loop.hpp"
 #include "solvers/core/transfer.hpp"
 
