@@ -73,9 +73,15 @@ std::vector<double> contact_axes(const ContactProblem& problem, const std::vecto
 }
 
 std::vector<double> product_of(const Operator& a, const std::vector<double>& x) {
-  const auto in = to_vector(x), out = to_vector(std::vector<double>(x.size(), 0.0));
+  const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+  const auto in = to_vector(x), out = to_vector(std::vector<double>(x.size(), not_a_number));
   a.apply(*in, *out);
   return to_host(*out);
+}
+
+std::vector<double> product_of(const Operator& a, const ContactProblem& problem,
+                               const std::vector<double>& x) {
+  return contact_axes(problem, product_of(a, world_axes(problem, x)));
 }
 
 }  // namespace ccp::test

@@ -335,6 +335,12 @@ std::vector<double> random_vector(std::size_t size, unsigned seed) {
   return x;
 }
 
+double inner(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 double relative_difference(const std::vector<double>& a, const std::vector<double>& b) {
   REQUIRE(a.size() == b.size());
   double difference = 0, scale = 0;

@@ -98,6 +98,9 @@ ContactProblem random_pile(std::size_t spheres, std::size_t contacts, unsigned s
 
 std::vector<double> random_vector(std::size_t size, unsigned seed);
 
+/// a . b.
+double inner(const std::vector<double>& a, const std::vector<double>& b);
+
 /// Largest absolute difference relative to the largest absolute value of b.
 double relative_difference(const std::vector<double>& a, const std::vector<double>& b);
 
