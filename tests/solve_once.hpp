@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/referee.hpp"
-#include "solvers/core/registry.hpp"
+#include "harness/measure/referee.hpp"
+#include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"
 
 namespace ccp::test {

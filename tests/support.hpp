@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "problems/contact_problem.hpp"
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
+#include "problems/model/contact_problem.hpp"
 
 namespace ccp::test {
 

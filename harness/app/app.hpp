@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "problems/contact_detection.hpp"
-#include "problems/fclib/mass_form.hpp"
-#include "problems/generators/column.hpp"
+#include "problems/formats/fclib/mass_form.hpp"
+#include "problems/geometry/contact_detection.hpp"
+#include "problems/scenes/column.hpp"
 
 namespace ccp::app {
 

@@ -4,15 +4,15 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
-#include "harness/certify.hpp"
-#include "harness/recorder.hpp"
-#include "harness/referee.hpp"
-#include "problems/error.hpp"
-#include "problems/hdf5_file.hpp"
-#include "problems/problem_file.hpp"
-#include "problems/sequence_file.hpp"
-#include "solvers/core/registry.hpp"
+#include "harness/measure/certify.hpp"
+#include "harness/measure/recorder.hpp"
+#include "harness/measure/referee.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/formats/sequence_file.hpp"
 #include "solvers/core/transfer.hpp"
+#include "solvers/registry.hpp"
 
 namespace ccp::app {
 namespace {

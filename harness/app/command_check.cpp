@@ -5,14 +5,14 @@
 #include <memory>
 
 #include "harness/app/app.hpp"
-#include "harness/column_table.hpp"
-#include "harness/frozen_systems.hpp"
-#include "harness/precond.hpp"
-#include "harness/result_file.hpp"
-#include "problems/error.hpp"
-#include "problems/hdf5_file.hpp"
-#include "problems/problem_file.hpp"
-#include "problems/sequence_file.hpp"
+#include "harness/run/result_file.hpp"
+#include "harness/simulation/column_table.hpp"
+#include "harness/systems/frozen_systems.hpp"
+#include "harness/systems/precond.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/formats/sequence_file.hpp"
 
 namespace ccp::app {
 namespace {

@@ -1,13 +1,13 @@
-#include "problems/fclib/export_fclib.hpp"
+#include "problems/formats/fclib/export_fclib.hpp"
 
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "harness/app/app.hpp"
-#include "problems/catalogue.hpp"
-#include "problems/hdf5_file.hpp"
-#include "problems/problem_file.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
 #include "solvers/linear/cholesky.hpp"
 
 namespace ccp::app {

@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "harness/app/app.hpp"
-#include "harness/export_matrix_market.hpp"
-#include "harness/start.hpp"
-#include "problems/catalogue.hpp"
-#include "problems/error.hpp"
-#include "problems/export_vtk.hpp"
-#include "problems/hdf5_file.hpp"
-#include "problems/problem_file.hpp"
+#include "harness/run/start.hpp"
+#include "harness/systems/matrix_market.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/formats/vtk.hpp"
 
 namespace ccp::app {
 

@@ -4,12 +4,12 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
-#include "harness/frozen_systems.hpp"
-#include "harness/provenance.hpp"
-#include "problems/catalogue.hpp"
-#include "problems/error.hpp"
-#include "problems/hdf5_file.hpp"
-#include "problems/problem_file.hpp"
+#include "harness/run/provenance.hpp"
+#include "harness/systems/frozen_systems.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
 
 namespace ccp::app {
 

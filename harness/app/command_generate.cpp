@@ -6,16 +6,16 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
-#include "harness/certify.hpp"
-#include "harness/step_solver.hpp"
-#include "problems/error.hpp"
-#include "problems/generators/column.hpp"
-#include "problems/generators/pile.hpp"
-#include "problems/generators/planar.hpp"
-#include "problems/generators/scenes.hpp"
-#include "problems/hdf5_file.hpp"
-#include "problems/problem_file.hpp"
-#include "problems/sequence_file.hpp"
+#include "harness/measure/certify.hpp"
+#include "harness/simulation/step_solver.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/formats/sequence_file.hpp"
+#include "problems/scenes/column.hpp"
+#include "problems/scenes/pile.hpp"
+#include "problems/scenes/planar.hpp"
+#include "problems/scenes/scenes.hpp"
 
 namespace ccp::app {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
-#include "problems/fclib/import_fclib.hpp"
-#include "problems/hdf5_file.hpp"
-#include "problems/import_kleinert.hpp"
-#include "problems/problem_file.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/fclib/import_fclib.hpp"
+#include "problems/formats/kleinert.hpp"
+#include "problems/formats/problem_file.hpp"
 
 namespace ccp::app {
 namespace {

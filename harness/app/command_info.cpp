@@ -8,10 +8,10 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
-#include "problems/catalogue.hpp"
-#include "problems/descriptors.hpp"
-#include "problems/problem_file.hpp"
-#include "problems/sequence_file.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/formats/sequence_file.hpp"
+#include "problems/model/descriptors.hpp"
 #include "solvers/core/problem.hpp"
 
 namespace ccp::app {

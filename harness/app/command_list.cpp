@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/app/app.hpp"
-#include "harness/study.hpp"
-#include "problems/catalogue.hpp"
-#include "problems/generators/scenes.hpp"
-#include "solvers/core/registry.hpp"
+#include "harness/study/study.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "solvers/preconditioners/preconditioner.hpp"
+#include "solvers/registry.hpp"
 
 namespace ccp::app {
 namespace {

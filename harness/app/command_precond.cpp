@@ -6,9 +6,9 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
-#include "harness/precond.hpp"
-#include "problems/error.hpp"
-#include "problems/hdf5_file.hpp"
+#include "harness/systems/precond.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
 
 namespace ccp::app {
 namespace {

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "harness/app/app.hpp"
-#include "problems/error.hpp"
-#include "problems/root_folder.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/root_folder.hpp"
 
 namespace ccp::app {
 namespace fs = std::filesystem;

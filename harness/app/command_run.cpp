@@ -8,8 +8,8 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
-#include "harness/study_runner.hpp"
-#include "problems/error.hpp"
+#include "harness/study/runner.hpp"
+#include "problems/base/error.hpp"
 
 namespace ccp::app {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
-#include "harness/column_table.hpp"
-#include "harness/start.hpp"
-#include "harness/step_solver.hpp"
-#include "problems/error.hpp"
-#include "problems/hdf5_file.hpp"
+#include "harness/run/start.hpp"
+#include "harness/simulation/column_table.hpp"
+#include "harness/simulation/step_solver.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
 #include "solvers/core/trilinos.hpp"
 
 namespace ccp::app {

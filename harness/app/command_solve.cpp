@@ -9,13 +9,13 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
-#include "harness/external.hpp"
-#include "harness/result_file.hpp"
-#include "harness/run.hpp"
-#include "harness/start.hpp"
-#include "problems/catalogue.hpp"
-#include "problems/error.hpp"
-#include "problems/hdf5_file.hpp"
+#include "harness/run/external.hpp"
+#include "harness/run/result_file.hpp"
+#include "harness/run/run.hpp"
+#include "harness/run/start.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/catalogue.hpp"
 
 namespace ccp::app {
 namespace {

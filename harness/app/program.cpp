@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "harness/app/app.hpp"
-#include "harness/provenance.hpp"
-#include "problems/error.hpp"
+#include "harness/run/provenance.hpp"
+#include "problems/base/error.hpp"
 
 namespace {
 

@@ -6,11 +6,11 @@
 
 #include <cstdlib>
 
+#include "harness/measure/referee.hpp"
 #include "harness/micro/micro.hpp"
-#include "harness/provenance.hpp"
-#include "harness/referee.hpp"
-#include "problems/error.hpp"
-#include "solvers/core/registry.hpp"
+#include "harness/run/provenance.hpp"
+#include "problems/base/error.hpp"
+#include "solvers/registry.hpp"
 
 namespace {
 

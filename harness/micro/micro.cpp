@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
-#include "problems/catalogue.hpp"
-#include "problems/problem_file.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
 
 namespace ccp::micro {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "solvers/core/extremes.hpp"
-#include "solvers/linear/vector_kernels.hpp"
+#include "solvers/core/vector_kernels.hpp"
 
 namespace ccp {
 

@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "solvers/core/extremes.hpp"
-#include "solvers/linear/vector_kernels.hpp"
+#include "solvers/core/vector_kernels.hpp"
 
 namespace ccp {
 namespace {

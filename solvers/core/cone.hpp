@@ -2,50 +2,9 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "problems/base/vec3.hpp"
+
 namespace ccp {
-
-/// Three numbers of one contact: an impulse or a velocity. In contact axes they are (n, t1, t2), in
-/// world axes (x, y, z); the functions below take the unit normal in the same axes and so serve
-/// both.
-struct Vec3 {
-  double x = 0, y = 0, z = 0;
-};
-
-KOKKOS_INLINE_FUNCTION Vec3 operator+(const Vec3& a, const Vec3& b) {
-  return {a.x + b.x, a.y + b.y, a.z + b.z};
-}
-KOKKOS_INLINE_FUNCTION Vec3 operator-(const Vec3& a, const Vec3& b) {
-  return {a.x - b.x, a.y - b.y, a.z - b.z};
-}
-KOKKOS_INLINE_FUNCTION Vec3 operator*(double s, const Vec3& a) {
-  return {s * a.x, s * a.y, s * a.z};
-}
-KOKKOS_INLINE_FUNCTION double dot(const Vec3& a, const Vec3& b) {
-  return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-KOKKOS_INLINE_FUNCTION Vec3 cross(const Vec3& a, const Vec3& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-KOKKOS_INLINE_FUNCTION double norm(const Vec3& a) {
-  return sqrt(dot(a, a));
-}
-
-/// Triple i of a flat vector view (3 entries per contact).
-template <class View>
-KOKKOS_INLINE_FUNCTION Vec3 load3(const View& v, int i) {
-  return {v(3 * i), v(3 * i + 1), v(3 * i + 2)};
-}
-template <class View>
-KOKKOS_INLINE_FUNCTION void store3(const View& v, int i, const Vec3& value) {
-  v(3 * i) = value.x;
-  v(3 * i + 1) = value.y;
-  v(3 * i + 2) = value.z;
-}
-/// Row i of an array with three columns.
-template <class Array>
-KOKKOS_INLINE_FUNCTION Vec3 row3(const Array& a, int i) {
-  return {a(i, 0), a(i, 1), a(i, 2)};
-}
 
 /// A triple taken apart along the normal: value = n * normal + t with |t| = size.
 struct Split {

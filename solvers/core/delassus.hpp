@@ -1,6 +1,6 @@
 #pragma once
 
-#include "problems/contact_problem.hpp"
+#include "problems/model/contact_problem.hpp"
 #include "solvers/core/cone.hpp"
 #include "solvers/core/staged_loop.hpp"
 #include "solvers/core/trilinos.hpp"
@@ -125,8 +125,11 @@ class DelassusOperator : public Operator {
   bool is_assembled() const { return assembled_; }
   /// Sigma of contacts in bodies form, [n][2] normal and tangential, 1/kg; empty where it is zero
   /// and in assembled form, whose blocks contain it.
-  DeviceArray<const double* [2]> compliance() const { return compliance_; }
-  bool is_compliant() const { return compliance_.extent(0) > 0; }
+  DeviceArray<const double* [2]> compliance() const {
+    return compliance_;
+  } bool is_compliant() const {
+    return compliance_.extent(0) > 0;
+  }
 
   // Public only because device lambdas may not live in private members.
   void accumulate_bodies(const ConstVectorView& p, const Image& velocity) const;

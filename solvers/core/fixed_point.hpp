@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "solvers/core/options.hpp"
+#include "problems/base/options.hpp"
 #include "solvers/core/scales.hpp"
 #include "solvers/core/solver.hpp"
 

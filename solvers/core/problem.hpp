@@ -1,6 +1,6 @@
 #pragma once
 
-#include "problems/contact_problem.hpp"
+#include "problems/model/contact_problem.hpp"
 #include "solvers/core/delassus.hpp"
 
 namespace ccp {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "solvers/core/problem.hpp"
-#include "solvers/linear/vector_kernels.hpp"
+#include "solvers/core/vector_kernels.hpp"
 
 namespace ccp {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "problems/base/options.hpp"
 #include "solvers/core/law.hpp"
 #include "solvers/core/observer.hpp"
-#include "solvers/core/options.hpp"
 #include "solvers/core/problem.hpp"
 
 namespace ccp {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/core/extremes.hpp"
 #include "solvers/core/scales.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/transfer.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "problems/contact_problem.hpp"
+#include "problems/model/contact_problem.hpp"
 #include "solvers/core/law.hpp"
 #include "solvers/lcp/lemke.hpp"
 

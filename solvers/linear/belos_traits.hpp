@@ -13,7 +13,7 @@
 #include <cmath>
 #include <vector>
 
-#include "solvers/linear/vector_kernels.hpp"
+#include "solvers/core/vector_kernels.hpp"
 
 namespace ccp {
 

@@ -5,7 +5,7 @@
 #include <BelosPseudoBlockCGIter.hpp>
 #include <BelosStatusTest.hpp>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/linear/belos_traits.hpp"
 
 namespace ccp {

@@ -5,7 +5,7 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/linear/cholesky.hpp"
 
 namespace ccp {

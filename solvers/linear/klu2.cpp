@@ -1,7 +1,7 @@
 #include <Amesos2.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/linear/direct.hpp"
 
 namespace ccp {

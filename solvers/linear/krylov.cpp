@@ -10,7 +10,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/linear/belos_traits.hpp"
 
 namespace ccp {

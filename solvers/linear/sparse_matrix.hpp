@@ -3,7 +3,7 @@
 #include <Tpetra_BlockCrsMatrix_fwd.hpp>
 #include <Tpetra_CrsMatrix_fwd.hpp>
 
-#include "problems/contact_problem.hpp"
+#include "problems/model/contact_problem.hpp"
 #include "solvers/core/trilinos.hpp"
 
 namespace ccp {

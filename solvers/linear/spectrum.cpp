@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "solvers/linear/vector_kernels.hpp"
+#include "solvers/core/vector_kernels.hpp"
 
 namespace ccp {
 namespace {

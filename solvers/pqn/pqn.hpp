@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "solvers/core/solver.hpp"
-#include "solvers/pgs/gauss_seidel.hpp"
+#include "solvers/gauss_seidel/gauss_seidel.hpp"
 #include "solvers/pqn/linearisation.hpp"
 
 namespace ccp {

@@ -4,7 +4,7 @@
 #include <Tpetra_BlockCrsMatrix.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/preconditioners/preconditioner.hpp"
 
 namespace ccp {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "solvers/core/options.hpp"
+#include "problems/base/options.hpp"
 #include "solvers/linear/sparse_matrix.hpp"
 
 namespace ccp {

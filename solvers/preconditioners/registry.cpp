@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/preconditioners/preconditioner.hpp"
 
 // The table: one line each, in the order in which they are listed. The entry itself stands in the

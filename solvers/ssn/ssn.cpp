@@ -6,7 +6,7 @@
 
 #include "solvers/core/extremes.hpp"
 #include "solvers/core/smooth_cone.hpp"
-#include "solvers/linear/vector_kernels.hpp"
+#include "solvers/core/vector_kernels.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
 
 namespace ccp {

@@ -5,7 +5,7 @@
 #include <queue>
 #include <utility>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 
 namespace ccp {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "problems/contact_problem.hpp"
+#include "problems/model/contact_problem.hpp"
 
 namespace ccp {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/core/extremes.hpp"
 #include "solvers/core/transfer.hpp"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/core/extremes.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/velocity_space/block_matrix.hpp"

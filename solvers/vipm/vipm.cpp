@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "problems/error.hpp"
+#include "problems/base/error.hpp"
 #include "solvers/core/scales.hpp"
 #include "solvers/core/stopwatch.hpp"
-#include "solvers/linear/vector_kernels.hpp"
+#include "solvers/core/vector_kernels.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
 #include "solvers/vipm/contact_state.hpp"
 

@@ -10,17 +10,17 @@
 #include <sstream>
 
 #include "harness/app/app.hpp"
-#include "harness/frozen_systems.hpp"
-#include "harness/result_file.hpp"
-#include "harness/study.hpp"
-#include "problems/catalogue.hpp"
-#include "problems/error.hpp"
-#include "problems/fclib/export_fclib.hpp"
-#include "problems/fclib/import_fclib.hpp"
-#include "problems/generators/scenes.hpp"
-#include "problems/import_kleinert.hpp"
-#include "problems/problem_file.hpp"
-#include "problems/sequence_file.hpp"
+#include "harness/run/result_file.hpp"
+#include "harness/study/study.hpp"
+#include "harness/systems/frozen_systems.hpp"
+#include "problems/base/error.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/fclib/export_fclib.hpp"
+#include "problems/formats/fclib/import_fclib.hpp"
+#include "problems/formats/kleinert.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/formats/sequence_file.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "tests/fuzz/damage.hpp"
 
 namespace fs = std::filesystem;

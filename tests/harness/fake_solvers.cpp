@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "harness/app/app.hpp"
-#include "solvers/core/registry.hpp"
 #include "solvers/core/transfer.hpp"
+#include "solvers/registry.hpp"
 
 namespace {
 

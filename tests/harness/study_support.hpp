@@ -3,10 +3,10 @@
 // Studies and results that the tests of the harness start from.
 #include <string>
 
-#include "harness/run.hpp"
-#include "harness/study.hpp"
-#include "problems/generators/scenes.hpp"
-#include "problems/problem_file.hpp"
+#include "harness/run/run.hpp"
+#include "harness/study/study.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "tests/support.hpp"
 
 namespace ccp::test {

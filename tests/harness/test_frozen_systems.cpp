@@ -1,11 +1,11 @@
-#include "harness/frozen_systems.hpp"
+#include "harness/systems/frozen_systems.hpp"
 
 #include <limits>
 
-#include "harness/precond.hpp"
-#include "problems/generators/scenes.hpp"
-#include "problems/hdf5_file.hpp"
-#include "problems/problem_file.hpp"
+#include "harness/systems/precond.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"

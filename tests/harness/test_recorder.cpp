@@ -1,5 +1,5 @@
 // The recorder: what it looks at, when it ends a solve, and that looking costs the solver nothing.
-#include "harness/recorder.hpp"
+#include "harness/measure/recorder.hpp"
 
 #include <algorithm>
 #include <catch2/catch_approx.hpp>
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <thread>
 
-#include "solvers/core/registry.hpp"
+#include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
 

@@ -1,5 +1,5 @@
 // The referee's formulas against plain loops on the host, and by hand.
-#include "harness/referee.hpp"
+#include "harness/measure/referee.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "problems/generators/scenes.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
 

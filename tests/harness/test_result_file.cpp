@@ -1,5 +1,5 @@
 // Result files and checkpoints.
-#include "harness/result_file.hpp"
+#include "harness/run/result_file.hpp"
 
 #include <hdf5.h>
 
@@ -7,7 +7,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "problems/hdf5_file.hpp"
+#include "problems/base/hdf5_file.hpp"
 #include "tests/harness/study_support.hpp"
 
 using namespace ccp;

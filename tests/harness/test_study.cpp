@@ -1,5 +1,5 @@
 // Study files.
-#include "harness/study.hpp"
+#include "harness/study/study.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>

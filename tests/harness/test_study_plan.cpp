@@ -2,9 +2,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <set>
 
-#include "harness/result_file.hpp"
-#include "harness/study.hpp"
-#include "harness/study_runner.hpp"
+#include "harness/run/result_file.hpp"
+#include "harness/study/runner.hpp"
+#include "harness/study/study.hpp"
 #include "tests/harness/study_support.hpp"
 
 using namespace ccp;

@@ -1,11 +1,11 @@
 // Running a study: runs that do not end by themselves, processor cores, folders in use.
-#include "harness/study_runner.hpp"
+#include "harness/study/runner.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 
-#include "harness/processors.hpp"
-#include "harness/result_file.hpp"
+#include "harness/run/result_file.hpp"
+#include "harness/study/processors.hpp"
 #include "tests/harness/study_support.hpp"
 
 using namespace ccp;

@@ -1,13 +1,13 @@
 // The frozen problems that come with the project, hashes of files, and suggestions.
-#include "problems/catalogue.hpp"
+#include "problems/formats/catalogue.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
 #include <set>
 
-#include "problems/problem_file.hpp"
-#include "problems/sequence_file.hpp"
-#include "problems/sha256.hpp"
+#include "problems/base/sha256.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/formats/sequence_file.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "problems/fclib/export_fclib.hpp"
-#include "problems/fclib/import_fclib.hpp"
-#include "problems/generators/scenes.hpp"
-#include "problems/hdf5_file.hpp"
-#include "problems/problem_file.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/fclib/export_fclib.hpp"
+#include "problems/formats/fclib/import_fclib.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;

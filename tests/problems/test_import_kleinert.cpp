@@ -1,6 +1,6 @@
 // The particle states of Kleinert's benchmarks: a tiny file in all its bad variants, and the real
 // ones.
-#include "problems/import_kleinert.hpp"
+#include "problems/formats/kleinert.hpp"
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -6,8 +6,8 @@ extern "C" {
 #include <fclib.h>
 }
 
-#include "problems/fclib/export_fclib.hpp"
-#include "problems/generators/scenes.hpp"
+#include "problems/formats/fclib/export_fclib.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;

@@ -1,11 +1,11 @@
 // Planar scenes: what they are made of, and time steps by hand.
-#include "problems/generators/planar.hpp"
+#include "problems/scenes/planar.hpp"
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "problems/impulses.hpp"
+#include "problems/model/impulses.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;

@@ -1,5 +1,5 @@
 // Problem files: round trips, hashes, and every way in which a file can be bad.
-#include "problems/problem_file.hpp"
+#include "problems/formats/problem_file.hpp"
 
 #include <hdf5.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <functional>
 #include <limits>
 
-#include "problems/hdf5_file.hpp"
+#include "problems/base/hdf5_file.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;

@@ -1,12 +1,12 @@
 // The scenes: sizes, free velocities and references, by hand.
-#include "problems/generators/scenes.hpp"
+#include "problems/scenes/scenes.hpp"
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <map>
 
-#include "problems/problem_file.hpp"
+#include "problems/formats/problem_file.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;

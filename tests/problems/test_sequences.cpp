@@ -6,12 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "problems/catalogue.hpp"
-#include "problems/generators/column.hpp"
-#include "problems/generators/pile.hpp"
-#include "problems/hdf5_file.hpp"
-#include "problems/problem_file.hpp"
-#include "problems/sequence_file.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/formats/sequence_file.hpp"
+#include "problems/scenes/column.hpp"
+#include "problems/scenes/pile.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;

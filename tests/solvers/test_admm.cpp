@@ -2,11 +2,11 @@
 // needs on a frozen pile.
 #include <catch2/catch_test_macros.hpp>
 
-#include "problems/catalogue.hpp"
-#include "problems/generators/scenes.hpp"
-#include "problems/problem_file.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "solvers/admm/shifted_delassus.hpp"
-#include "solvers/core/registry.hpp"
+#include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/solve_once.hpp"
 #include "tests/support.hpp"

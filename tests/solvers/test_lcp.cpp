@@ -3,11 +3,11 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "harness/referee.hpp"
-#include "problems/generators/planar.hpp"
-#include "problems/generators/scenes.hpp"
-#include "solvers/core/registry.hpp"
+#include "harness/measure/referee.hpp"
+#include "problems/scenes/planar.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "solvers/lcp/polyhedral.hpp"
+#include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
 

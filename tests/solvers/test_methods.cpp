@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include "harness/recorder.hpp"
-#include "problems/generators/scenes.hpp"
-#include "problems/problem_file.hpp"
-#include "solvers/core/registry.hpp"
+#include "harness/measure/recorder.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/scenes/scenes.hpp"
+#include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
 

@@ -2,7 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <set>
 
-#include "solvers/core/registry.hpp"
+#include "solvers/registry.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;

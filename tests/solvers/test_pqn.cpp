@@ -4,12 +4,12 @@
 #include <cmath>
 #include <random>
 
-#include "problems/catalogue.hpp"
-#include "problems/generators/scenes.hpp"
-#include "problems/problem_file.hpp"
-#include "solvers/core/registry.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "solvers/core/smooth_cone.hpp"
 #include "solvers/pqn/linearisation.hpp"
+#include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/solve_once.hpp"
 #include "tests/support.hpp"

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <map>
 
-#include "harness/frozen_systems.hpp"
-#include "harness/precond.hpp"
-#include "problems/generators/scenes.hpp"
-#include "solvers/core/registry.hpp"
+#include "harness/systems/frozen_systems.hpp"
+#include "harness/systems/precond.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/ipm/newton_matrix.hpp"
 #include "solvers/ipm/newton_solver.hpp"
 #include "solvers/linear/spectrum.hpp"
+#include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
 

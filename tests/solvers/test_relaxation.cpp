@@ -5,8 +5,8 @@
 #include <set>
 
 #include "solvers/core/gradient_metric.hpp"
-#include "solvers/core/registry.hpp"
-#include "solvers/pgs/gauss_seidel.hpp"
+#include "solvers/gauss_seidel/gauss_seidel.hpp"
+#include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
 

@@ -1,9 +1,9 @@
 // The semismooth Newton method: a scene by hand, and what it needs on a frozen pile, cold and warm.
 #include <catch2/catch_test_macros.hpp>
 
-#include "problems/catalogue.hpp"
-#include "problems/generators/scenes.hpp"
-#include "problems/problem_file.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/solve_once.hpp"
 #include "tests/support.hpp"

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "solvers/core/extremes.hpp"
-#include "solvers/linear/vector_kernels.hpp"
+#include "solvers/core/vector_kernels.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
 

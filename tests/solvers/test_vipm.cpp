@@ -3,12 +3,12 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "problems/catalogue.hpp"
-#include "problems/generators/scenes.hpp"
-#include "problems/problem_file.hpp"
-#include "solvers/core/registry.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/scenes/scenes.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/linear/cholesky.hpp"
+#include "solvers/registry.hpp"
 #include "solvers/velocity_space/block_matrix.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
 #include "tests/kokkos_support.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "harness/app/app.hpp"
-#include "solvers/core/registry.hpp"
+#include "solvers/registry.hpp"
 
 namespace {
 

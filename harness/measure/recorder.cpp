@@ -1,0 +1,109 @@
+#include "harness/measure/recorder.hpp"
+
+#include <cmath>
+
+#include "solvers/core/stopwatch.hpp"
+
+namespace ccp {
+Recorder::Recorder(Teuchos::RCP<const Map> map, RecorderOptions options, Judge judge,
+                   Progressed progressed)
+    : options_(std::move(options)),
+      judge_(std::move(judge)),
+      progressed_(std::move(progressed)),
+      gamma_(map, 1),
+      growth_(options_.growth) {
+  for (const Target& target : options_.targets) targets_.push_back({target, std::nullopt});
+  for (std::size_t m = 0; m < measure_count; ++m) {
+    best_[static_cast<Measure>(m)] = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+bool Recorder::wants_to_look(const Progress& progress, double elapsed) const {
+  if (samples_.empty()) return true;
+  const Sample& last = samples_.back();
+  if (progress.counters.outer <= last.counters.outer) return false;
+  const bool affordable = samples_.size() < static_cast<std::size_t>(options_.free_samples) ||
+                          spent_looking_ + cost_of_a_look_ <= options_.budget * elapsed;
+  if (!affordable) return false;
+  const bool iterations_grew = static_cast<double>(progress.counters.outer) >=
+                               growth_ * static_cast<double>(last.counters.outer);
+  const bool time_grew = elapsed >= growth_ * last.time;
+  const bool residual_fell = progress.own_residual < smallest_half_decade_;
+  return iterations_grew || time_grew || residual_fell;
+}
+
+bool Recorder::near_a_target() const {
+  const Measures& now = samples_.back().measures;
+  const auto close = [&](const Target& target) {
+    const double value = now[target.measure];
+    return value > target.value && value <= options_.near * target.value;
+  };
+  if (options_.stop && close(*options_.stop)) return true;
+  for (const TargetRecord& record : targets_) {
+    if (!record.reached && close(record.target)) return true;
+  }
+  return false;
+}
+
+void Recorder::look(const Progress& progress, const Vector& gamma) {
+  Sample sample;
+  sample.counters = progress.counters;
+  sample.own_residual = progress.own_residual;
+  sample.time = clock_.elapsed();
+  sample.time_excluded = clock_.excluded();
+  record(sample, gamma);
+}
+
+void Recorder::record(Sample sample, const Vector& gamma) {
+  sample.measures = judge_(gamma);
+  fence();
+  cost_of_a_look_ = seconds_since(look_began_);
+  spent_looking_ += cost_of_a_look_;
+  samples_.push_back(sample);
+
+  for (std::size_t m = 0; m < measure_count; ++m) {
+    const auto measure = static_cast<Measure>(m);
+    const double value = sample.measures[measure];
+    if (std::isnan(best_[measure]) || value < best_[measure]) best_[measure] = value;
+  }
+  for (TargetRecord& record : targets_) {
+    if (!record.reached && record.target.reached(sample.measures)) record.reached = sample;
+  }
+  stop_reached_ = options_.stop && options_.stop->reached(sample.measures);
+  if (sample.own_residual > 0) {
+    const double half_decade = std::pow(10, std::floor(2 * std::log10(sample.own_residual)) / 2);
+    smallest_half_decade_ = std::min(smallest_half_decade_, half_decade);
+  }
+  growth_ = near_a_target() ? options_.fine_growth : options_.growth;
+  if (progressed_) progressed_(sample);
+}
+
+bool Recorder::observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) {
+  const double elapsed = clock_.elapsed();
+  limit_passed_ =
+      elapsed >= options_.time_limit || progress.counters.outer >= options_.iteration_limit;
+  looked_last_ = wants_to_look(progress, elapsed);
+  if (!looked_last_) return limit_passed_;
+  clock_.pause();
+  look_began_ = SolveClock::Time::now();
+  write_gamma(gamma_);
+  look(progress, gamma_);
+  clock_.resume();
+  return stop_reached_ || limit_passed_;
+}
+
+bool Recorder::out_of_time() {
+  if (clock_.elapsed() >= options_.time_limit) limit_passed_ = true;
+  return limit_passed_;
+}
+
+void Recorder::finish(const Info& info, const Vector& gamma) {
+  clock_.pause();
+  look_began_ = SolveClock::Time::now();
+  // The answer was looked at already if the solve ended in that very look.
+  const bool seen = looked_last_ && info.status == Status::stopped_by_observer &&
+                    samples_.back().counters.outer == info.counters.outer;
+  if (!seen) look({info.counters, info.own_residual}, gamma);
+}
+
+}  // namespace ccp

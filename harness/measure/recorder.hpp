@@ -1,0 +1,96 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/measure/clock.hpp"
+#include "harness/measure/referee.hpp"
+#include "solvers/core/solver.hpp"
+
+namespace ccp {
+
+/// What a run records, and when it ends.
+struct RecorderOptions {
+  std::optional<Target> stop = Target{};  ///< none: the solver ends by itself or by the limits
+  std::vector<Target> targets;            ///< when each is first reached is recorded
+  double time_limit = std::numeric_limits<double>::infinity();  ///< s of solve time
+  long iteration_limit = std::numeric_limits<long>::max();      ///< outer iterations
+  double growth = 1.2;        ///< look when iterations or time grew by this factor
+  double fine_growth = 1.02;  ///< the same while a target is within `near` of what is measured
+  double near = 3;
+  double budget = 0.2;   ///< evaluation may take this part of the solve time ...
+  int free_samples = 5;  ///< ... after this many looks at any price
+};
+
+/// One look at the iterate.
+struct Sample {
+  Counters counters;
+  double time = 0;           ///< s of solving
+  double time_excluded = 0;  ///< s the clock stood still before this look
+  double own_residual = 0;   ///< the solver's claim
+  Measures measures;
+};
+
+/// The first look at which a target held.
+struct TargetRecord {
+  Target target;
+  std::optional<Sample> reached;
+};
+
+/// Looks at a solve from outside (design Sect. 6): the clock is stopped, after a device fence,
+/// while it does. It looks when iterations or time have grown by a factor, when the solver's own
+/// residual crosses a half decade, and at the end; it checks the limits at every call.
+class Recorder : public Observer {
+ public:
+  using Judge = std::function<Measures(const Vector&)>;
+  using Progressed = std::function<void(const Sample&)>;
+
+  /// @param judge       measures an iterate; the referee, except in tests of the clock
+  /// @param progressed  called off the clock after every look; may be empty
+  Recorder(Teuchos::RCP<const Map> map, RecorderOptions options, Judge judge,
+           Progressed progressed = {});
+
+  void start() { clock_.start(); }
+  /// Takes the final look at the answer. Call right after solve() returned.
+  void finish(const Info& info, const Vector& gamma);
+
+  /// Judges an iterate that somebody else timed: a sample of our own clock's is made by looking.
+  /// Samples must be given in the order of their times. @param sample  all but the measures
+  void record(Sample sample, const Vector& gamma);
+
+  bool observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) override;
+  bool out_of_time() override;
+
+  const std::vector<Sample>& samples() const { return samples_; }
+  const std::vector<TargetRecord>& targets() const { return targets_; }
+  bool stop_reached() const { return stop_reached_; }
+  bool limit_passed() const { return limit_passed_; }
+  /// Smallest value seen of every measure.
+  const Measures& best() const { return best_; }
+  double elapsed() const { return clock_.elapsed(); }
+  double excluded() const { return clock_.excluded(); }
+
+ private:
+  bool wants_to_look(const Progress& progress, double elapsed) const;
+  void look(const Progress& progress, const Vector& gamma);
+  bool near_a_target() const;
+
+  RecorderOptions options_;
+  Judge judge_;
+  Progressed progressed_;
+  SolveClock clock_;
+  Vector gamma_;
+  std::vector<Sample> samples_;
+  std::vector<TargetRecord> targets_;
+  Measures best_;
+  double growth_;
+  SolveClock::Time::time_point look_began_{};
+  double cost_of_a_look_ = 0, spent_looking_ = 0;  ///< s of judging, without what `progressed` does
+  double smallest_half_decade_ = std::numeric_limits<double>::infinity();
+  bool stop_reached_ = false, limit_passed_ = false, looked_last_ = false;
+};
+
+}  // namespace ccp

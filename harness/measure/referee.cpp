@@ -1,0 +1,296 @@
+#include "harness/measure/referee.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "solvers/core/transfer.hpp"
+#include "solvers/linear/block_diagonal.hpp"
+
+namespace ccp {
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+/// v . B v for a symmetric B stored as six numbers.
+template <class Blocks>
+KOKKOS_INLINE_FUNCTION double weighted_square(const Blocks& b, int c, const Vec3& v) {
+  return b(c, 0) * v.x * v.x + b(c, 3) * v.y * v.y + b(c, 5) * v.z * v.z +
+         2 * (b(c, 1) * v.x * v.y + b(c, 2) * v.x * v.z + b(c, 4) * v.y * v.z);
+}
+
+KOKKOS_INLINE_FUNCTION double largest_entry(const Vec3& v) {
+  double largest = fabs(v.x);
+  if (fabs(v.y) > largest) largest = fabs(v.y);
+  if (fabs(v.z) > largest) largest = fabs(v.z);
+  return largest;
+}
+
+/// What one pass over the contacts collects, unscaled.
+struct LawTotals {
+  double dot = 0, dual = 0, natural = 0, merit = 0, normal = 0;
+};
+struct Totals {
+  double finite = 0;  ///< a sum that is finite only if gamma and u are
+  double feas = 0, primal = 0;
+  LawTotals convex, coulomb;
+};
+
+KOKKOS_INLINE_FUNCTION void raise(double& maximum, double value) {
+  if (value > maximum) maximum = value;
+}
+
+KOKKOS_INLINE_FUNCTION void join(LawTotals& total, const LawTotals& part) {
+  total.dot += part.dot;
+  total.merit += part.merit;
+  total.normal += part.normal;
+  raise(total.dual, part.dual);
+  raise(total.natural, part.natural);
+}
+
+/// Kokkos reducer of Totals: sums and maxima.
+struct TotalsReducer {
+  using reducer = TotalsReducer;
+  using value_type = Totals;
+  using result_view_type = Kokkos::View<Totals, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+  KOKKOS_INLINE_FUNCTION explicit TotalsReducer(Totals& result) : result_(&result) {}
+  KOKKOS_INLINE_FUNCTION void join(Totals& total, const Totals& part) const {
+    total.finite += part.finite;
+    raise(total.feas, part.feas);
+    raise(total.primal, part.primal);
+    ccp::join(total.convex, part.convex);
+    ccp::join(total.coulomb, part.coulomb);
+  }
+  // Kokkos before 4.0 joins through volatile references.
+  KOKKOS_INLINE_FUNCTION void join(volatile Totals& total, const volatile Totals& part) const {
+    join(const_cast<Totals&>(total), const_cast<const Totals&>(part));
+  }
+  KOKKOS_INLINE_FUNCTION void init(Totals& value) const { value = Totals{}; }
+  KOKKOS_INLINE_FUNCTION Totals& reference() const { return *result_.data(); }
+  KOKKOS_INLINE_FUNCTION result_view_type view() const { return result_; }
+  KOKKOS_INLINE_FUNCTION bool references_scalar() const { return true; }
+
+ private:
+  result_view_type result_;
+};
+
+/// Adds contact c under one law: v is u, or De Saxce's u + (mu |u_t|, 0, 0).
+template <class Blocks>
+KOKKOS_INLINE_FUNCTION void add_law(LawTotals& total, const Blocks& weight, int c, const Vec3& g,
+                                    const Vec3& v, double v_t, double mu, double s) {
+  const Vec3 normal{1, 0, 0};
+  total.dot += dot(g, v);
+  raise(total.dual, distance_to_dual_cone(v.x, v_t, mu));
+  const Vec3 step = g - project_friction_cone(g - (1 / s) * v, normal, mu);
+  raise(total.natural, largest_entry(step));
+  total.normal += fabs(step.x);
+  const Vec3 violation = g - project_friction_cone(g - v, normal, mu);  // seed 004 eq. 15
+  total.merit += weighted_square(weight, c, violation);
+}
+
+Totals collect(const Problem& problem, const DeviceArray<double* [6]>& weight,
+               const ConstVectorView& gamma, const ConstVectorView& u) {
+  Totals totals;
+  const auto mu = problem.mu();
+  const double s = problem.delassus_scale();
+  Kokkos::parallel_reduce(
+      "ccp::Referee::collect", range(problem.contacts()),
+      KOKKOS_LAMBDA(const int c, Totals& total) {
+        const Vec3 g = load3(gamma, c), v = load3(u, c);
+        const double m = mu(c);
+        const double g_t = sqrt(g.y * g.y + g.z * g.z), v_t = sqrt(v.y * v.y + v.z * v.z);
+        total.finite += fabs(g.x) + g_t + fabs(v.x) + v_t;
+        raise(total.feas, m * v_t - v.x);
+        raise(total.feas, g_t - m * g.x);
+        if (m == 0) raise(total.feas, -g.x);  // the formula above is blind to it
+        raise(total.primal, distance_to_cone(g.x, g_t, m));
+        add_law(total.convex, weight, c, g, v, v_t, m, s);
+        add_law(total.coulomb, weight, c, g, {v.x + m * v_t, v.y, v.z}, v_t, m, s);
+      },
+      TotalsReducer(totals));
+  return totals;
+}
+
+double largest_velocity_error(const DeviceArray<double**>& v,
+                              const DeviceArray<double**>& reference) {
+  double largest = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Referee::velocity", range(v.extent(0)),
+      KOKKOS_LAMBDA(const int i, double& maximum) {
+        double sum = 0;
+        for (int k = 0; k < 3; ++k)
+          sum += (v(i, k) - reference(i, k)) * (v(i, k) - reference(i, k));
+        if (sqrt(sum) > maximum) maximum = sqrt(sum);
+      },
+      Kokkos::Max<double>(largest));
+  return largest > 0 ? largest : 0;
+}
+
+/// The mean of |gamma_n - reference_n| / reference_n over contacts whose reference normal impulse
+/// is at least a thousandth of the mean one.
+double mean_relative_error(const ConstVectorView& gamma, const ConstVectorView& reference) {
+  const int n = static_cast<int>(reference.extent(0) / 3);
+  double total = 0, sum = 0, count = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Referee::mean_impulse", range(n),
+      KOKKOS_LAMBDA(const int c, double& impulse) { impulse += reference(3 * c); }, total);
+  const double least = 1e-3 * total / n;
+  Kokkos::parallel_reduce(
+      "ccp::Referee::mean_relative_error", range(n),
+      KOKKOS_LAMBDA(const int c, double& error, double& contacts) {
+        if (!(reference(3 * c) > 0) || reference(3 * c) < least) return;
+        error += fabs(gamma(3 * c) - reference(3 * c)) / reference(3 * c);
+        contacts += 1;
+      },
+      Kokkos::Sum<double>(sum), Kokkos::Sum<double>(count));
+  return count > 0 ? sum / count : 0;
+}
+
+double sum_of_squares(const ConstVectorView& z) {
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Referee::sum_of_squares", range(z.extent(0)),
+      KOKKOS_LAMBDA(const int i, double& total) { total += z(i) * z(i); }, sum);
+  return sum;
+}
+
+/// The inverse diagonal blocks of N in contact axes: F N_cc^-1 F^T.
+DeviceArray<double* [6]> inverse_blocks(const Problem& problem) {
+  DeviceArray<double* [6]> inverse("ccp::Referee::inverse_diagonal", problem.contacts());
+  const auto block = problem.shared_delassus().diagonal_blocks();
+  const auto frame = problem.frame();
+  const bool turned = frame.extent(0) > 0;
+  Kokkos::parallel_for(
+      "ccp::Referee::inverse_blocks", range(problem.contacts()), KOKKOS_LAMBDA(const int c) {
+        double a[6], b[6] = {0, 0, 0, 0, 0, 0};
+        int k = 0;
+        for (int i = 0; i < 3; ++i) {
+          for (int j = i; j < 3; ++j, ++k) {
+            a[k] = turned ? 0 : block(c, i, j);
+            if (!turned) continue;
+            for (int p = 0; p < 3; ++p) {
+              for (int q = 0; q < 3; ++q) a[k] += frame(c, i, p) * block(c, p, q) * frame(c, j, q);
+            }
+          }
+        }
+        if (a[0] > 0 && a[3] > 0 && a[5] > 0) BlockDiagonalInverse::invert_symmetric(a, b);
+        for (int i = 0; i < 6; ++i) inverse(c, i) = b[i];
+      });
+  return inverse;
+}
+
+double weighted_norm(const DeviceArray<double* [6]>& weight, const ConstVectorView& z) {
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Referee::weighted_norm", range(weight.extent(0)),
+      KOKKOS_LAMBDA(const int c, double& total) {
+        total += weighted_square(weight, c, load3(z, c));
+      },
+      sum);
+  return sum;
+}
+
+}  // namespace
+
+Referee::Referee(const Problem& problem)
+    : problem_(problem),
+      delassus_(problem.delassus()),
+      impulse_("ccp::Referee::impulse", 3 * static_cast<std::size_t>(problem.contacts())),
+      u_("ccp::Referee::u", 3 * static_cast<std::size_t>(problem.contacts())),
+      inverse_diagonal_(inverse_blocks(problem)) {
+  const ContactProblem& host = problem.host();
+  if (problem.contacts() == 0) return;
+  const auto r = upload<VectorView>("ccp::Referee::r", host.r, host.r.size());
+  const double rms = std::sqrt(sum_of_squares(r) / static_cast<double>(host.r.size()));
+  if (rms > 0) q_ = rms;
+  merit_scale_ = weighted_norm(inverse_diagonal_, r);
+
+  if (!host.reference) return;
+  has_reference_ = true;
+  const auto gamma = upload<VectorView>("ccp::Referee::reference_gamma", host.reference->gamma,
+                                        host.reference->gamma.size());
+  reference_gamma_ = gamma;
+  compute_velocity(gamma);
+  reference_objective_ = objective(gamma);
+  if (!delassus_->is_assembled()) {
+    const auto v = delassus_->body_velocities(impulse_);
+    reference_velocity_ =
+        DeviceArray<double**>("ccp::Referee::reference_velocity", v.extent(0), v.extent(1));
+    Kokkos::deep_copy(reference_velocity_, v);
+  }
+}
+
+void Referee::compute_velocity(const ConstVectorView& gamma) const {
+  problem_.to_world_axes(gamma, impulse_);
+  const auto r = problem_.r();
+  const auto u = u_;
+  delassus_->apply_fused(
+      impulse_, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(u, c, d + load3(r, c)); });
+  problem_.to_contact_axes(u, u);
+}
+
+double Referee::objective(const ConstVectorView& gamma) const {
+  // f = gamma.N gamma / 2 + r.gamma = gamma.(u + r) / 2; in world axes r is at hand.
+  const auto r = problem_.r();
+  const auto p = impulse_;
+  const auto u = u_;
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Referee::objective", range(gamma.extent(0)),
+      KOKKOS_LAMBDA(const int i, double& total) { total += 0.5 * (gamma(i) * u(i) + p(i) * r(i)); },
+      sum);
+  return sum;
+}
+
+Measures Referee::measure(const Vector& gamma_vector) {
+  Measures result;
+  const int n = problem_.contacts();
+  if (n == 0) return result;
+  const ConstVectorView gamma = read_view(gamma_vector);
+  compute_velocity(gamma);
+  const Totals totals = collect(problem_, inverse_diagonal_, gamma, u_);
+  if (!std::isfinite(totals.finite) || !std::isfinite(totals.convex.dot)) {
+    for (std::size_t m = 0; m < measure_count; ++m) result[static_cast<Measure>(m)] = not_a_number;
+    return result;
+  }
+  const double s = problem_.delassus_scale();
+  const auto complementarity = [&](const LawTotals& law) {
+    return std::abs(law.dot) * s / (n * q_ * q_);
+  };
+  const auto merit = [&](const LawTotals& law) {
+    return merit_scale_ > 0 ? law.merit / merit_scale_ : law.merit;
+  };
+  result[Measure::cost] = std::abs(totals.convex.dot) / n;
+  result[Measure::feas] = totals.feas;
+  result[Measure::error] = std::max(result[Measure::cost], totals.feas);
+  result[Measure::dual] = totals.convex.dual / q_;
+  result[Measure::primal] = totals.primal * s / q_;
+  result[Measure::complementarity] = complementarity(totals.convex);
+  result[Measure::residual] =
+      std::max({result[Measure::dual], result[Measure::primal], result[Measure::complementarity]});
+  result[Measure::natural_map] = totals.convex.natural * s / q_;
+  result[Measure::energy] = std::sqrt(2 * result[Measure::complementarity]);
+  result[Measure::merit] = merit(totals.convex);
+  result[Measure::coulomb_residual] = std::max(
+      {totals.coulomb.dual / q_, result[Measure::primal], complementarity(totals.coulomb)});
+  result[Measure::coulomb_natural_map] = totals.coulomb.natural * s / q_;
+  result[Measure::coulomb_merit] = merit(totals.coulomb);
+  result[Measure::normal_residual] = totals.convex.normal * s / n;
+  result[Measure::coulomb_normal_residual] = totals.coulomb.normal * s / n;
+
+  result[Measure::velocity] = not_a_number;
+  result[Measure::objective_gap] = not_a_number;
+  result[Measure::multiplier] = not_a_number;
+  if (has_reference_) {
+    result[Measure::multiplier] = mean_relative_error(gamma, reference_gamma_);
+    result[Measure::objective_gap] = objective(gamma) - reference_objective_;
+    if (!delassus_->is_assembled()) {
+      result[Measure::velocity] =
+          largest_velocity_error(delassus_->body_velocities(impulse_), reference_velocity_);
+    }
+  }
+  return result;
+}
+
+}  // namespace ccp

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "harness/measure/measures.hpp"
+#include "solvers/core/problem.hpp"
+
+namespace ccp {
+
+/// Changes when a formula below changes: results of different versions are not comparable.
+inline constexpr int referee_version = 1;
+
+/// The one judge of all solvers. Looks at gamma only: u = N gamma + r is computed here, with an
+/// operator of the referee's own, and never taken from a solver's recurrence. Measures in contact
+/// axes.
+class Referee {
+ public:
+  explicit Referee(const Problem& problem);
+
+  /// @param gamma  3n values, N s. Anything that is not finite makes every measure NaN.
+  Measures measure(const Vector& gamma);
+
+  /// rms(r), 1 where r = 0: the velocity scale q of the scale-free measures.
+  double velocity_scale() const { return q_; }
+
+  // Public only because device lambdas may not live in private members.
+  double objective(const ConstVectorView& gamma) const;
+  void compute_velocity(const ConstVectorView& gamma) const;
+
+ private:
+  const Problem& problem_;
+  Teuchos::RCP<DelassusOperator> delassus_;
+  VectorView impulse_;                         ///< gamma in world axes
+  VectorView u_;                               ///< velocity, contact axes
+  DeviceArray<double* [6]> inverse_diagonal_;  ///< of the 3x3 blocks N_cc, contact axes
+  DeviceArray<double**> reference_velocity_;
+  ConstVectorView reference_gamma_;  ///< contact axes
+  double reference_objective_ = 0;
+  bool has_reference_ = false;
+  double q_ = 1;
+  double merit_scale_ = 0;  ///< denominator of eq. 40: sum of r_c . N_cc^-1 r_c
+};
+
+}  // namespace ccp

@@ -1,0 +1,241 @@
+#include "harness/run/run.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "harness/run/external.hpp"
+#include "harness/run/start.hpp"
+#include "problems/base/error.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/model/descriptors.hpp"
+#include "problems/scenes/scenes.hpp"
+#include "solvers/core/stopwatch.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/registry.hpp"
+
+namespace ccp {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
+
+/// Seconds that `work` takes, all device work included.
+template <class Work>
+double seconds(const Work& work) {
+  fence();
+  const auto start = Clock::now();
+  work();
+  fence();
+  return seconds_since(start);
+}
+
+double relative_difference(const Vector& x, const Vector& y) {
+  const auto a = read_view(x), b = read_view(y);
+  double difference = 0, scale = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Run::relative_difference", range(a.extent(0)),
+      KOKKOS_LAMBDA(const int i, double& d, double& s) {
+        if (fabs(a(i) - b(i)) > d) d = fabs(a(i) - b(i));
+        if (fabs(a(i)) > s) s = fabs(a(i));
+      },
+      Kokkos::Max<double>(difference), Kokkos::Max<double>(scale));
+  return scale > 0 ? difference / scale : 0;
+}
+
+/// Ends a solve after a number of outer iterations, or at a time.
+class BareRun : public Observer {
+ public:
+  BareRun(long outer, double time_limit) : outer_(outer), time_limit_(time_limit) {}
+  bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
+    return out_of_time() || progress.counters.outer >= outer_;
+  }
+  bool out_of_time() override {
+    cut_ = cut_ || seconds_since(start_) > time_limit_;
+    return cut_;
+  }
+  bool cut() const { return cut_; }
+
+ private:
+  long outer_;
+  double time_limit_;
+  bool cut_ = false;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// The first part of the warm-up: a few iterations on a tiny problem of the same form.
+void warm_up_solver(const SolverSpec& spec, const SolverEntry& entry, double limit) {
+  const bool bodies =
+      std::find(entry.forms.begin(), entry.forms.end(), "bodies") != entry.forms.end();
+  const ContactProblem scene = make_scene(bodies ? "stack" : "assembled-stack");
+  const Problem tiny(scene);
+  const auto solver = make_solver(spec);
+  try {
+    solver->setup(tiny);
+  } catch (const InputError&) {  // options that contradict the tiny problem, not the real one
+    return;
+  }
+  Vector gamma(tiny.map(), 1);
+  BareRun two(2, limit);
+  solver->solve(gamma, two);
+  fence();
+}
+
+/// The second part: products with N until the time is over.
+void warm_up_processor(const Problem& problem, Referee& referee, double limit) {
+  const auto start = Clock::now();
+  const Vector zero(problem.map(), 1);
+  while (seconds_since(start) < limit) {
+    referee.measure(zero);
+    fence();
+  }
+}
+
+void set_all(Measures& measures, double value) {
+  for (std::size_t m = 0; m < measure_count; ++m) measures[static_cast<Measure>(m)] = value;
+}
+
+}  // namespace
+
+Law law_of(const RunRequest& request) {
+  return request.external ? request.external->law : make_solver(request.solver)->law();
+}
+
+std::vector<OptionList::Entry> options_of(const RunRequest& request) {
+  if (!request.external) return make_solver(request.solver)->options().entries();
+  return {{"command", join_command(request.external->command), "", ""},
+          {"tolerances", tolerances_text(*request.external), "", ""}};
+}
+
+RunResult describe(const RunRequest& request, const ContactProblem& problem,
+                   const std::string& command_line) {
+  RunResult result;
+  result.provenance = collect_provenance(backend_threads(), command_line);
+  result.instance = problem.name;
+  result.instance_hash = problem.content_hash();
+  result.form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
+  result.contacts = static_cast<long>(problem.contacts());
+  result.bodies = static_cast<long>(problem.bodies());
+  result.descriptors = descriptors(problem);
+  result.solver = request.solver.text();
+  result.law = law_of(request);
+  result.options = options_of(request);
+  return result;
+}
+
+void copy_looks(const Recorder& recorder, RunResult& result) {
+  const Sample& last = recorder.samples().back();
+  result.samples = recorder.samples();
+  result.targets = recorder.targets();
+  result.best = recorder.best();
+  result.info.counters = last.counters;
+  result.info.own_residual = last.own_residual;
+  result.time = last.time;
+}
+
+void judge_by_law(RunRequest& request) {
+  const Law law = law_of(request);
+  if (request.recorder.stop) request.recorder.stop = judged_by(law, *request.recorder.stop);
+  for (Target& target : request.recorder.targets) target = judged_by(law, target);
+}
+
+RunResult run(const RunRequest& request, const std::string& command_line, const RunWatch& watch) {
+  if (request.external) return run_external(request, command_line, watch);
+  const SolverEntry& entry = solver_entry(request.solver.id);
+  const auto solver = make_solver(request.solver);
+  const auto start = Clock::now();
+  if (request.warm_up > 0) warm_up_solver(request.solver, entry, request.warm_up);
+  const double warm_up_left = request.warm_up - seconds_since(start);
+  double warm_up_time = seconds_since(start);
+  const double memory_before = peak_memory();
+  const ContactProblem host = read_problem(request.problem_file);
+
+  RunResult result = describe(request, host, command_line);
+  std::unique_ptr<Problem> problem;
+  result.problem_time = seconds([&] { problem = std::make_unique<Problem>(host); });
+  Referee referee(*problem);
+  warm_up_time += seconds([&] { warm_up_processor(*problem, referee, warm_up_left); });
+  result.warm_up_time = request.warm_up > 0 ? warm_up_time : 0;
+  result.startup_time = std::max(seconds_since_process_start() - result.warm_up_time, 0.0);
+
+  Recorder* looks = nullptr;
+  const auto first_look = Clock::now();
+  double checkpoint_cost = 0, checkpoints = 0;  // s: the last one, all of them
+  const auto progressed = [&](const Sample& sample) {
+    if (watch.progressed) watch.progressed(sample);
+    constexpr double free = 0.05, share = 0.05;
+    const double affordable = free + share * seconds_since(first_look);
+    if (!watch.checkpoint || checkpoints + checkpoint_cost > affordable) return;
+    const auto start = Clock::now();
+    RunResult so_far = result;
+    so_far.status = "running";
+    set_all(so_far.final_measures, std::nan(""));
+    copy_looks(*looks, so_far);
+    watch.checkpoint(so_far);
+    checkpoint_cost = seconds_since(start);
+    checkpoints += checkpoint_cost;
+  };
+  Recorder recorder(
+      problem->map(), request.recorder, [&](const Vector& gamma) { return referee.measure(gamma); },
+      progressed);
+  looks = &recorder;
+  const std::vector<double> guess = start_values(request.start, host);
+  const auto start_from_guess = [&](Vector& vector) {
+    if (!guess.empty()) upload_to(overwrite_view(vector), guess);
+  };
+  Vector gamma(problem->map(), 1);
+
+  if (const std::string reason = why_unsupported(entry, host); !reason.empty()) {
+    result.info.status = Status::unsupported;
+    result.info.message = reason;
+  } else if (!guess.empty() && !entry.warm_start) {
+    result.info.status = Status::unsupported;
+    result.info.message = entry.id + " cannot start from a guess";
+  } else {
+    try {
+      result.setup_time = seconds([&] { solver->setup(*problem); });
+    } catch (const InputError& fault) {  // options that contradict this problem
+      result.info.status = Status::unsupported;
+      result.info.message = fault.what();
+    }
+  }
+  if (result.info.status != Status::unsupported) start_from_guess(gamma);
+  recorder.start();
+  if (result.info.status != Status::unsupported) result.info = solver->solve(gamma, recorder);
+  recorder.finish(result.info, gamma);
+
+  if (result.info.status == Status::stopped_by_observer && !recorder.stop_reached() &&
+      recorder.limit_passed()) {
+    result.info.status = recorder.elapsed() >= request.recorder.time_limit ? Status::time_limit
+                                                                           : Status::max_iterations;
+  }
+  result.status = to_string(result.info.status);
+  result.stop_reached = recorder.stop_reached();
+  const Info info = result.info;
+  copy_looks(recorder, result);
+  result.info = info;
+  result.time = recorder.elapsed();
+  result.final_measures = recorder.samples().back().measures;
+  if (result.contacts > 0) {
+    result.memory_per_contact =
+        (peak_memory() - memory_before) / static_cast<double>(result.contacts);
+  }
+  if (request.keep_gamma) result.gamma = download(read_view(gamma));
+  if (request.bare_check && result.info.status != Status::unsupported) {
+    Vector bare(problem->map(), 1);
+    start_from_guess(bare);
+    BareRun limit(result.info.counters.outer, request.recorder.time_limit);
+    result.bare_time = seconds([&] { solver->solve(bare, limit); });
+    result.bare_difference = limit.cut() ? std::nan("") : relative_difference(gamma, bare);
+  }
+  return result;
+}
+
+}  // namespace ccp

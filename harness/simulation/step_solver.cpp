@@ -1,0 +1,67 @@
+#include "harness/simulation/step_solver.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+#include "harness/measure/referee.hpp"
+#include "problems/base/error.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/registry.hpp"
+
+namespace ccp {
+namespace {
+
+class StepObserver : public Observer {
+ public:
+  StepObserver(const Problem& problem, const StepAccuracy& accuracy)
+      : accuracy_(accuracy), gamma_(problem.map(), 1) {
+    const bool bounded = std::isfinite(accuracy.error) || std::isfinite(accuracy.residual);
+    if (bounded && !accuracy.converged) {
+      referee_.emplace(problem);
+    }
+  }
+
+  bool observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) override {
+    if (progress.counters.outer >= accuracy_.max_iterations) return true;
+    if (!referee_ || progress.counters.outer % accuracy_.interval != 0) return false;
+    write_gamma(gamma_);
+    const Measures measures = referee_->measure(gamma_);
+    return measures[Measure::error] <= accuracy_.error &&
+           measures[Measure::residual] <= accuracy_.residual;
+  }
+
+ private:
+  std::optional<Referee> referee_;
+  StepAccuracy accuracy_;
+  Vector gamma_;
+};
+
+}  // namespace
+
+RegisteredStepSolver::RegisteredStepSolver(const std::string& spec) {
+  const SolverSpec parsed = SolverSpec::parse(spec);
+  id_ = parsed.id;
+  solver_ = make_solver(parsed);
+}
+
+void RegisteredStepSolver::solve(const ContactProblem& host, const StepAccuracy& accuracy,
+                                 std::vector<double>& gamma) {
+  const std::string reason = why_unsupported(solver_entry(id_), host);
+  if (!reason.empty()) throw InputError("step solver: " + reason);
+  const Problem problem(host);
+  StepObserver observer(problem, accuracy);
+  Vector solution(problem.map(), 1);
+  Kokkos::deep_copy(overwrite_view(solution),
+                    upload<VectorView>("ccp::guess", gamma, gamma.size()));
+  solver_->setup(problem);
+  const Info info = solver_->solve(solution, observer);
+  if (accuracy.converged && info.status != Status::converged) {
+    throw InputError(fmt::format("the step solver ended as {}{}{}", to_string(info.status),
+                                 info.message.empty() ? "" : ": ", info.message));
+  }
+  gamma = download(read_view(solution));
+}
+
+}  // namespace ccp

@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+#include <tuple>
+
+#include "harness/run/external.hpp"
+#include "harness/run/start.hpp"
+#include "harness/study/study.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/sha256.hpp"
+#include "problems/formats/problem_file.hpp"
+#include "problems/model/descriptors.hpp"
+#include "solvers/registry.hpp"
+
+namespace ccp {
+namespace {
+
+std::string digest(const std::string& text) {
+  Sha256 hash;
+  hash.update(text);
+  return hash.hex();
+}
+
+}  // namespace
+
+std::string digest_of(const KeyParts& parts) {
+  std::string text;
+  for (const auto& [name, value] : parts) {  // with sizes, because values may hold anything
+    text += fmt::format("{} {} {}\n", name, value.size(), value);
+  }
+  return digest(text);
+}
+
+namespace {
+
+/// The numbers 0 to count - 1 in an order that depends on the seed alone, on every machine.
+std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937_64 random(seed);
+  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+  return order;
+}
+
+bool selected(const Study& study, const InstanceSummary& instance) {
+  const auto meets = [&](const Selection& condition) {
+    return std::any_of(
+        instance.descriptors.begin(), instance.descriptors.end(), [&](const auto& descriptor) {
+          return descriptor.first == condition.descriptor && condition.admits(descriptor.second);
+        });
+  };
+  return std::all_of(study.select.begin(), study.select.end(), meets);
+}
+
+struct Instance {
+  std::string file;
+  std::shared_ptr<const InstanceSummary> summary;
+};
+
+std::vector<Instance> instances_of(const Study& study) {
+  std::vector<Instance> instances;
+  std::map<std::string, std::string> seen;  // name and content, and the file they came from
+  for (const std::string& file : study.problem_files) {
+    const ContactProblem problem = read_problem(file);
+    auto instance = std::make_shared<InstanceSummary>();
+    instance->name = problem.name;
+    instance->hash = problem.content_hash();
+    instance->form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
+    instance->contacts = static_cast<long>(problem.contacts());
+    instance->bodies = static_cast<long>(problem.bodies());
+    instance->descriptors = descriptors(problem);
+    const auto [first, is_new] = seen.emplace(problem.name + instance->hash, file);
+    if (!is_new) {
+      throw InputError(file, "", "a problem that the study does not have yet",
+                       "the same name and content as " + first->second);
+    }
+    if (!selected(study, *instance)) continue;
+    for (const std::string& start : study.starts) {
+      try {
+        instance->starts[start] = start_identity(start, problem);
+      } catch (const InputError& error) {
+        throw InputError(file + ": " + error.what());
+      }
+    }
+    instances.push_back({file, std::move(instance)});
+  }
+  if (instances.empty()) {
+    throw InputError(study.select_place, "", "at least one problem that meets all conditions",
+                     fmt::format("none of {}", study.problem_files.size()));
+  }
+  return instances;
+}
+
+/// Everything that changes a result or its timing, but for build and machine.
+KeyParts parts_of(const Study& study, const RunRequest& request, const std::string& hash,
+                  const std::string& start, int jobs) {
+  std::string options, targets;
+  if (request.external) {
+    options = external_identity(*request.external);
+  } else {
+    for (const auto& option : options_of(request)) {
+      options += (options.empty() ? "" : ", ") + option.name + "=" + option.value;
+    }
+  }
+  for (const Target& target : request.recorder.targets) {
+    targets += (targets.empty() ? "" : ", ") + target.text();
+  }
+  KeyParts parts = {{"instance", hash},
+                    {"solver", request.solver.id},
+                    {"options", options},
+                    {"start", start},
+                    {"threads", fmt::format("{}", request.threads)},
+                    {"ranks", "1"},
+                    {"jobs", fmt::format("{}", jobs)},
+                    {"time_limit", number_text(study.time_limit)},
+                    {"memory_limit", number_text(study.memory_limit)},
+                    {"stop", request.recorder.stop->text()},
+                    {"targets", targets},
+                    {"warm_up", number_text(study.warm_up)},
+                    {"bare", study.bare ? "true" : "false"},
+                    {"referee", fmt::format("{}", referee_version)},
+                    {"repetition", fmt::format("{}", request.repetition)}};
+  if (study.look_budget != RecorderOptions().budget) {  // keys without it stay as they were
+    parts.emplace_back("look_budget", number_text(study.look_budget));
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<PlannedRun> plan(const Study& study, int jobs) {
+  std::vector<PlannedRun> runs;
+  const KeyParts build = build_identity(), machine = machine_identity();
+  std::vector<std::pair<SolverSpec, std::string>> turns;
+  for (const SolverSpec& solver : study.solvers) {
+    for (const std::string& start : study.starts) {
+      const bool external = study.externals.count(solver.id) > 0;
+      if (start == "cold" || (!external && solver_entry(solver.id).warm_start))
+        turns.emplace_back(solver, start);
+    }
+  }
+  if (turns.empty()) {
+    throw InputError(study.name, "starts", "'cold' too, which all of its solvers can do",
+                     "guesses only, which none of them uses");
+  }
+  std::uint64_t block = 0;  // of runs among which the order is random
+  for (const Instance& instance : instances_of(study)) {
+    for (const int threads : study.threads) {
+      for (int repetition = 1; repetition <= study.repetitions; ++repetition) {
+        const std::uint64_t seed = 1000003 * static_cast<std::uint64_t>(study.seed) + block++;
+        for (const std::size_t turn : shuffled(turns.size(), seed)) {
+          PlannedRun planned;
+          planned.instance = instance.summary;
+          RunRequest& request = planned.request;
+          request.problem_file = instance.file;
+          std::tie(request.solver, request.start) = turns[turn];
+          if (const auto external = study.externals.find(request.solver.id);
+              external != study.externals.end()) {
+            request.external = external->second;
+          }
+          request.recorder.stop = study.stop;
+          request.recorder.targets = study.targets;
+          request.recorder.time_limit = study.time_limit;
+          request.recorder.budget = study.look_budget;
+          judge_by_law(request);
+          request.threads = threads;
+          request.warm_up = study.warm_up;
+          request.bare_check = study.bare;
+          request.study = study.name;
+          request.repetition = repetition;
+
+          const std::string& hash = instance.summary->hash;
+          planned.key_parts =
+              parts_of(study, request, hash, instance.summary->starts.at(request.start), jobs);
+          planned.key_parts.insert(planned.key_parts.end(), build.begin(), build.end());
+          planned.key_parts.insert(planned.key_parts.end(), machine.begin(), machine.end());
+          planned.key = digest_of(planned.key_parts);
+          // Readable, and unique by the digest of what the readable part may have lost.
+          std::string text = request.solver.text();
+          if (request.start != "cold") text += ",from-" + request.start;
+          planned.file_name =
+              fmt::format("{}__{}__t{}__r{}__{}.h5", safe_in_file_names(instance.summary->name),
+                          safe_in_file_names(text).substr(0, 80), threads, repetition,
+                          digest(hash + text).substr(0, 6));
+          runs.push_back(std::move(planned));
+        }
+      }
+    }
+  }
+  return runs;
+}
+
+}  // namespace ccp

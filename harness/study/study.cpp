@@ -1,0 +1,527 @@
+#include "harness/study/study.hpp"
+
+#include <fmt/format.h>
+#include <glob.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "harness/run/external.hpp"
+#include "harness/run/start.hpp"
+#include "problems/base/error.hpp"
+#include "problems/base/root_folder.hpp"
+#include "problems/formats/catalogue.hpp"
+#include "problems/formats/sequence_file.hpp"
+#include "problems/model/descriptors.hpp"
+#include "solvers/registry.hpp"
+
+namespace ccp {
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path studies_folder() {
+  return fs::path(root_folder()) / "harness" / "studies";
+}
+
+/// A node of a study, with the file it is written in.
+struct Entry {
+  YAML::Node node;
+  std::string file;
+
+  std::string place(const std::string& key) const {
+    return fmt::format("line {}, column {}, {}", node.Mark().line + 1, node.Mark().column + 1, key);
+  }
+  [[noreturn]] void fail(const std::string& key, const std::string& expected) const {
+    throw InputError(file, place(key), expected, found());
+  }
+  std::string found() const {
+    if (node.IsMap()) return "a map";
+    if (node.IsSequence()) return "a list";
+    if (node.IsNull()) return "nothing";
+    return "'" + node.Scalar() + "'";
+  }
+  std::string folder() const {
+    const std::string parent = fs::path(file).parent_path().string();
+    return parent.empty() ? "." : parent;
+  }
+};
+
+using Keys = std::map<std::string, Entry>;
+
+YAML::Node load(const std::string& path) {
+  if (!is_regular_file(path)) throw InputError(path, "", "a study file (YAML)", "no such file");
+  try {
+    return YAML::LoadFile(path);
+  } catch (const YAML::ParserException& error) {
+    std::ifstream stream(path);
+    std::string line;
+    for (int i = 0; i <= error.mark.line; ++i) std::getline(stream, line);
+    const bool range = line.find(": >") != std::string::npos;
+    throw InputError(path,
+                     fmt::format("line {}, column {}", error.mark.line + 1, error.mark.column + 1),
+                     "YAML", error.msg + (range ? "; quote what begins with >: '>100'" : ""));
+  } catch (const YAML::BadFile&) {
+    throw InputError(path, "", "a readable study file", "one that cannot be opened");
+  }
+}
+
+/// The scalars of a list, or the one scalar.
+std::vector<Entry> items(const Entry& entry, const std::string& key) {
+  std::vector<Entry> list;
+  if (entry.node.IsScalar()) {
+    list.push_back(entry);
+  } else if (entry.node.IsSequence()) {
+    for (const auto& item : entry.node) list.push_back({item, entry.file});
+  }
+  if (list.empty()) entry.fail(key, "at least one entry");
+  return list;
+}
+
+const std::vector<std::string>& known_keys() {
+  static const std::vector<std::string> keys = {
+      "name", "description", "include",    "problems",     "select",      "solvers",
+      "stop", "targets",     "time_limit", "memory_limit", "repetitions", "threads",
+      "seed", "warm_up",     "bare",       "starts",       "look_budget"};
+  return keys;
+}
+
+/// The keys of a file and of those it includes. What a file says itself replaces what it includes,
+/// and later includes replace earlier ones.
+/// @param chain  the files that led here
+Keys read_keys(const std::string& path, std::vector<std::string> chain) {
+  const Entry root{load(path), path};
+  if (!root.node.IsMap()) throw InputError(path, "", "a map of keys", root.found());
+  chain.push_back(fs::weakly_canonical(path).string());
+
+  Keys own;
+  for (const auto& item : root.node) {
+    const Entry key{item.first, path};
+    const std::string name = item.first.IsScalar() ? item.first.Scalar() : "";
+    if (std::find(known_keys().begin(), known_keys().end(), name) == known_keys().end()) {
+      throw InputError(path + ": " + key.place("key") + ": unknown key '" + name + "'" +
+                       did_you_mean(name, known_keys()));
+    }
+    if (!own.emplace(name, Entry{item.second, path}).second) {
+      throw InputError(path, key.place(name), "each key once", "it again");
+    }
+  }
+  Keys all;
+  if (const auto include = own.find("include"); include != own.end()) {
+    for (const Entry& item : items(include->second, "include")) {
+      if (!item.node.IsScalar()) item.fail("include", "a study file");
+      const std::string where = path + ": " + item.place("include");
+      const fs::path beside = fs::path(item.folder()) / item.node.Scalar();
+      std::string included = beside.string();
+      try {
+        if (!is_regular_file(beside.string())) included = resolve_study(item.node.Scalar());
+      } catch (const InputError& error) {
+        throw InputError(where + ": " + error.what());
+      }
+      const std::string target = fs::weakly_canonical(included).string();
+      if (std::find(chain.begin(), chain.end(), target) != chain.end()) {
+        std::string cycle;
+        for (const std::string& file : chain) cycle += fs::path(file).filename().string() + " > ";
+        throw InputError(where, "", "files that do not include each other",
+                         cycle + fs::path(target).filename().string());
+      }
+      for (auto& [name, entry] : read_keys(included, chain)) all.insert_or_assign(name, entry);
+    }
+  }
+  for (auto& [name, entry] : own) all.insert_or_assign(name, entry);
+  all.erase("include");
+  return all;
+}
+
+/// Typed access to the keys of a study.
+class Reader {
+ public:
+  Reader(std::string file, Keys keys) : file_(std::move(file)), keys_(std::move(keys)) {}
+
+  const Entry* find(const std::string& key) const {
+    const auto found = keys_.find(key);
+    return found == keys_.end() ? nullptr : &found->second;
+  }
+  const Entry& require(const std::string& key, const std::string& expected) const {
+    const Entry* entry = find(key);
+    if (!entry) throw InputError(file_, "key " + key, expected, "no such key");
+    return *entry;
+  }
+
+  std::string text(const std::string& key, bool required) const {
+    const Entry* entry = required ? &require(key, "a value") : find(key);
+    if (!entry) return "";
+    if (!entry->node.IsScalar() || entry->node.Scalar().empty()) entry->fail(key, "a text");
+    return entry->node.Scalar();
+  }
+
+  /// A number > 0, or >= 0.
+  double number(const std::string& key, double standard, bool zero) const {
+    const Entry* entry = find(key);
+    if (!entry) return standard;
+    double value = 0;
+    if (!entry->node.IsScalar() || !parse_number(entry->node.Scalar(), value) ||
+        !(value > 0 || (zero && value == 0)) || !std::isfinite(value)) {
+      entry->fail(key, zero ? "a number >= 0" : "a number > 0");
+    }
+    return value;
+  }
+
+  std::vector<int> integers(const std::string& key, std::vector<int> standard) const {
+    const Entry* entry = find(key);
+    if (!entry) return standard;
+    std::vector<int> values;
+    for (const Entry& item : items(*entry, key)) {
+      values.push_back(integer_of(item, key));
+      if (std::count(values.begin(), values.end(), values.back()) > 1) {
+        item.fail(key, "each entry once");
+      }
+    }
+    return values;
+  }
+
+  int integer(const std::string& key, int standard) const {
+    const Entry* entry = find(key);
+    return entry ? integer_of(*entry, key) : standard;
+  }
+
+  bool flag(const std::string& key, bool standard) const {
+    const Entry* entry = find(key);
+    if (!entry) return standard;
+    const std::string text = entry->node.IsScalar() ? entry->node.Scalar() : "";
+    if (text != "true" && text != "false") entry->fail(key, "true or false");
+    return text == "true";
+  }
+
+ private:
+  static int integer_of(const Entry& entry, const std::string& key) {
+    double value = 0;
+    if (!entry.node.IsScalar() || !parse_number(entry.node.Scalar(), value) || !(value >= 1) ||
+        value != std::floor(value) || value > 1e6) {
+      entry.fail(key, "a whole number >= 1");
+    }
+    return static_cast<int>(value);
+  }
+
+  std::string file_;
+  Keys keys_;
+};
+
+/// What a problem entry names: a catalogue problem, a file, or the files that a pattern matches; of
+/// a sequence its steps.
+std::vector<std::string> problem_files_of(const Entry& item) {
+  const std::string& name = item.node.Scalar();
+  if (name.find_first_of("*?[") == std::string::npos) {
+    return steps_of(resolve_problem(name, item.folder()));
+  }
+  const std::string pattern =
+      fs::path(name).is_absolute() ? name : (fs::path(item.folder()) / name).string();
+  std::vector<std::string> files;
+  glob_t matches{};
+  if (glob(pattern.c_str(), 0, nullptr, &matches) == 0) {
+    files.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  }
+  globfree(&matches);
+  if (files.empty()) throw InputError(name, "", "at least one file of that pattern", "none");
+  std::vector<std::string> problems;
+  for (const std::string& file : files) {
+    for (std::string& step : steps_of(file)) problems.push_back(std::move(step));
+  }
+  return problems;
+}
+
+std::vector<std::string> read_problems(const Reader& reader) {
+  std::vector<std::string> result;
+  if (!reader.find("problems") && reader.find("select")) {  // out of all there are
+    for (const CatalogueEntry& problem : catalogue()) {
+      if (!is_sequence(problem.file)) result.push_back(problem.file);
+    }
+    return result;
+  }
+  std::set<std::string> names, paths;
+  for (const Entry& item : items(reader.require("problems", "a list"), "problems")) {
+    if (!item.node.IsScalar()) item.fail("problems", "a text");
+    if (!names.insert(item.node.Scalar()).second) item.fail("problems", "each entry once");
+    const std::string where = item.file + ": " + item.place("problems");
+    std::vector<std::string> files;
+    try {
+      files = problem_files_of(item);
+    } catch (const InputError& error) {
+      throw InputError(where + ": " + error.what());
+    }
+    for (const std::string& file : files) {
+      if (!paths.insert(fs::weakly_canonical(file).string()).second) {
+        throw InputError(where, "", "each problem once", item.node.Scalar() + " again");
+      }
+      result.push_back(file);
+    }
+  }
+  return result;
+}
+
+/// The solvers of an entry: `id[option=value,...]`, or a map {id: {option: value or values, ...}}
+/// that stands for all combinations.
+std::vector<SolverSpec> solvers_of(const Entry& item) {
+  if (item.node.IsScalar()) return {SolverSpec::parse(item.node.Scalar())};
+  if (!item.node.IsMap() || item.node.size() != 1) {
+    item.fail("solvers", "a text, or a map of one solver and its options");
+  }
+  const auto pair = *item.node.begin();
+  std::vector<SolverSpec> specs(1);
+  specs[0].id = pair.first.Scalar();
+  const Entry options{pair.second, item.file};
+  if (!options.node.IsMap()) options.fail(specs[0].id, "a map of options");
+  for (const auto& option : options.node) {
+    const std::string& name = option.first.Scalar();
+    const std::vector<Entry> values = items({option.second, item.file}, name);
+    std::set<std::string> seen;
+    for (const Entry& value : values) {
+      if (!value.node.IsScalar()) value.fail(name, "a value");
+      if (!seen.insert(value.node.Scalar()).second) value.fail(name, "each value once");
+    }
+    std::vector<SolverSpec> extended;
+    for (const SolverSpec& spec : specs) {
+      for (const Entry& value : values) {
+        extended.push_back(spec);
+        extended.back().options.emplace_back(name, value.node.Scalar());
+      }
+    }
+    specs = std::move(extended);
+  }
+  return specs;
+}
+
+/// Whether an entry of `solvers` is {external: {...}}.
+bool is_external(const Entry& item) {
+  return item.node.IsMap() && item.node.size() == 1 &&
+         item.node.begin()->first.Scalar() == "external";
+}
+
+ExternalSolver read_external(const Entry& item) {
+  const Entry map{item.node.begin()->second, item.file};
+  if (!map.node.IsMap()) map.fail("external", "a map of name, command, law and tolerances");
+  static const std::vector<std::string> known = {"name", "command", "law", "tolerances"};
+  const auto text = [](const Entry& value, const std::string& key) {
+    if (!value.node.IsScalar() || value.node.Scalar().empty()) value.fail(key, "a text");
+    return value.node.Scalar();
+  };
+  ExternalSolver solver;
+  solver.folder = fs::absolute(map.folder()).string();
+  const std::string where = item.file + ": " + item.place("external");
+  for (const auto& pair : map.node) {
+    const Entry key{pair.first, item.file}, value{pair.second, item.file};
+    const std::string name = pair.first.Scalar();
+    if (name == "name") {
+      solver.name = text(value, name);
+    } else if (name == "command") {
+      if (value.node.IsSequence()) {
+        for (const auto& word : value.node) {
+          solver.command.push_back(text({word, item.file}, name));
+        }
+      } else {
+        solver.command = split_command(text(value, name), where);
+      }
+    } else if (name == "law") {
+      const std::optional<Law> law = parse_law(text(value, name));
+      if (!law) value.fail(name, "convex or coulomb");
+      solver.law = *law;
+    } else if (name == "tolerances") {
+      for (const Entry& tolerance : items(value, name)) {
+        double number = 0;
+        if (!tolerance.node.IsScalar() || !parse_number(tolerance.node.Scalar(), number)) {
+          tolerance.fail(name, "a number > 0");
+        }
+        solver.tolerances.push_back(number);
+      }
+    } else {
+      throw InputError(item.file + ": " + key.place("external") + ": unknown key '" + name + "'" +
+                       did_you_mean(name, known));
+    }
+  }
+  check_external(solver, where);
+  return solver;
+}
+
+std::vector<SolverSpec> read_solvers(const Reader& reader,
+                                     std::map<std::string, ExternalSolver>& externals) {
+  std::vector<SolverSpec> result;
+  std::set<std::string> seen;
+  for (const Entry& item : items(reader.require("solvers", "a list"), "solvers")) {
+    const std::string where = item.file + ": " + item.place("solvers");
+    std::vector<SolverSpec> specs;
+    try {
+      if (is_external(item)) {
+        const ExternalSolver external = read_external(item);
+        specs = {{external.name, {}}};
+        externals.emplace(external.name, external);
+      } else {
+        specs = solvers_of(item);
+        for (const SolverSpec& spec : specs) make_solver(spec);
+      }
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      throw InputError(message.rfind(item.file + ": ", 0) == 0 ? message : where + ": " + message);
+    }
+    for (const SolverSpec& spec : specs) {
+      if (!seen.insert(spec.text()).second) {
+        throw InputError(item.file, item.place("solvers"), "each entry once",
+                         "'" + spec.text() + "'");
+      }
+      result.push_back(spec);
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> read_starts(const Entry& entry) {
+  std::vector<std::string> starts;
+  for (const Entry& item : items(entry, "starts")) {
+    if (!item.node.IsScalar()) item.fail("starts", "a text");
+    check_start(item.node.Scalar(), item.file + ": " + item.place("starts"));
+    if (std::count(starts.begin(), starts.end(), item.node.Scalar()) > 0) {
+      item.fail("starts", "each entry once");
+    }
+    starts.push_back(item.node.Scalar());
+  }
+  return starts;
+}
+
+void read_selection(const Reader& reader, Study& study) {
+  const Entry* entry = reader.find("select");
+  if (!entry) return;
+  study.select_place = entry->file + ": " + entry->place("select");
+  if (!entry->node.IsMap() || entry->node.size() == 0) {
+    entry->fail("select", "a map of descriptors and ranges");
+  }
+  const std::vector<std::string> known = descriptor_names();
+  for (const auto& item : entry->node) {
+    const Entry key{item.first, entry->file}, value{item.second, entry->file};
+    Selection condition;
+    condition.descriptor = item.first.Scalar();
+    if (std::find(known.begin(), known.end(), condition.descriptor) == known.end()) {
+      throw InputError(entry->file + ": " + key.place("select") + ": unknown descriptor '" +
+                       condition.descriptor + "'" + did_you_mean(condition.descriptor, known) +
+                       fmt::format(" (there are {})", fmt::join(known, ", ")));
+    }
+    if (!value.node.IsScalar() || !parse_range(value.node.Scalar(), condition)) {
+      value.fail(condition.descriptor, "a range: 5, 1e4..1e5, 100.., '>100' or '<=0.5'");
+    }
+    study.select.push_back(condition);
+  }
+}
+
+}  // namespace
+
+std::string safe_in_file_names(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_';
+    if (plain) {
+      result += c;
+    } else if (c == '[' || c == ',') {
+      result += '_';
+    } else if (c == '=') {
+      result += '-';
+    }
+  }
+  return result;
+}
+
+std::string resolve_study(const std::string& name_or_path) {
+  if (is_regular_file(name_or_path)) return name_or_path;
+  const fs::path named = studies_folder() / (name_or_path + ".yaml");
+  if (path_exists(named.string())) return named.string();
+  throw InputError(name_or_path, "", "a study file or a name of `ccpbench list studies`",
+                   "no such file");
+}
+
+std::vector<std::pair<std::string, std::string>> study_entries() {
+  std::vector<std::pair<std::string, std::string>> entries;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(studies_folder(), error)) {
+    if (entry.path().extension() != ".yaml") continue;
+    const Study study = read_study(entry.path().string());
+    entries.emplace_back(entry.path().stem().string(), study.description);
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+bool parse_range(const std::string& text, Selection& range) {
+  const auto number = [](const std::string& word, double& value) {
+    return parse_number(word, value) && std::isfinite(value);
+  };
+  const std::size_t dots = text.find("..");
+  if (dots != std::string::npos) {
+    const std::string low = text.substr(0, dots), high = text.substr(dots + 2);
+    if (low.empty() && high.empty()) return false;
+    if (!low.empty() && !number(low, range.low)) return false;
+    if (!high.empty() && !number(high, range.high)) return false;
+    return range.low <= range.high;
+  }
+  if (text.empty()) return false;
+  const bool equal = text.size() > 1 && text[1] == '=';
+  const std::string rest = text.substr(equal ? 2 : 1);
+  if (text[0] == '>') {
+    range.above = !equal;
+    return number(rest, range.low);
+  }
+  if (text[0] == '<') {
+    range.below = !equal;
+    return number(rest, range.high);
+  }
+  if (!number(text, range.low)) return false;
+  range.high = range.low;
+  return true;
+}
+
+Study read_study(const std::string& path) {
+  const Reader reader(path, read_keys(path, {}));
+  Study study;
+  study.name = reader.text("name", true);
+  if (study.name != safe_in_file_names(study.name)) {
+    throw InputError(path, "key name", "letters, digits, '-', '_' and '.'", "'" + study.name + "'");
+  }
+  study.description = reader.text("description", false);
+  study.problem_files = read_problems(reader);
+  read_selection(reader, study);
+  study.solvers = read_solvers(reader, study.externals);
+  if (const Entry* starts = reader.find("starts")) study.starts = read_starts(*starts);
+  if (const Entry* stop = reader.find("stop")) {
+    study.stop = parse_target(reader.text("stop", false), stop->file + ": " + stop->place("stop"));
+  }
+  if (const Entry* targets = reader.find("targets")) {
+    std::set<std::string> seen;
+    for (const Entry& item : items(*targets, "targets")) {
+      if (!item.node.IsScalar()) item.fail("targets", "a text");
+      study.targets.push_back(
+          parse_target(item.node.Scalar(), item.file + ": " + item.place("targets")));
+      if (!seen.insert(study.targets.back().text()).second) item.fail("targets", "each entry once");
+    }
+  }
+  study.time_limit = reader.number("time_limit", study.time_limit, false);
+  study.memory_limit = reader.number("memory_limit", study.memory_limit, false);
+  study.repetitions = reader.integer("repetitions", 1);
+  study.threads = reader.integers("threads", {1});
+  study.seed = reader.integer("seed", study.seed);
+  study.warm_up = reader.number("warm_up", study.warm_up, true);
+  study.bare = reader.flag("bare", study.bare);
+  study.look_budget = reader.number("look_budget", study.look_budget, true);
+  if (backend_name() == "Serial") {
+    for (const int threads : study.threads) {
+      if (threads != 1) {
+        throw InputError(path, "key threads", "1: this build runs on Kokkos Serial",
+                         fmt::format("{}", threads));
+      }
+    }
+  }
+  return study;
+}
+
+}  // namespace ccp

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "problems/base/options.hpp"
+#include "problems/model/contact_problem.hpp"
+#include "solvers/ipm/newton_system.hpp"
+
+namespace ccp {
+
+/// Version of the file schema; see docs/frozen-systems.md.
+inline constexpr int systems_schema_version = 1;
+
+/// One Newton system  A dgamma = b,  A = T P(w) T + N + R,  as plain host data in contact axes
+/// (n, t1, t2); T = diag(mu, 1, 1), P(w) = w w^T - det w diag(1, -1, -1).
+struct FrozenSystem {
+  long outer = 0;              ///< outer iterations done before it
+  double alpha = 0, beta = 0;  ///< of the central path aimed at, and its factor
+  double f_cen = 0, s = 0;     ///< centrality and artificial variable of the iterate
+  std::vector<double> w, det;  ///< [n][3], [n]; where mu = 0: (0, 0, 0) and y_n / x_n
+  std::vector<double> rhs;     ///< b, [n][3]
+};
+
+/// Newton systems of one solve of one problem.
+struct FrozenSystems {
+  std::string instance, instance_hash;  ///< of the problem
+  std::string problem;                  ///< file or catalogue name, as it was given
+  std::string solver;                   ///< the spec that made them
+  std::vector<double> regularization;   ///< R, [n][2] normal and tangential, 1/kg
+  std::vector<FrozenSystem> systems;
+  std::vector<std::pair<std::string, std::string>> provenance;
+
+  std::size_t contacts() const { return regularization.size() / 2; }
+};
+
+/// Iteration numbers as "5,10,20", "0:40:2" (first:last:step) or "all" (an empty list).
+/// @throws InputError
+std::vector<long> parse_iterations(const std::string& text, const std::string& where);
+
+/// Why the solve that gave the systems ended.
+struct FreezeOutcome {
+  FrozenSystems systems;
+  std::string ended;  ///< status and message of a solver that ended by itself; "" if all were met
+};
+
+/// Solves the problem with ipm and keeps the systems asked for. Kokkos must be running.
+/// @param at  outer iterations done before a system; empty: all
+/// @throws InputError if the solver is another one, or none of the systems is met
+FreezeOutcome freeze_systems(const ContactProblem& host, const SolverSpec& solver,
+                             const std::vector<long>& at);
+
+/// @throws InputError if the file exists (and `overwrite` is false) or cannot be written
+void write_systems(const std::string& path, const FrozenSystems& systems, bool overwrite);
+
+/// Reads and checks a file of systems. @throws InputError naming file, dataset, expected and found
+FrozenSystems read_systems(const std::string& path);
+
+/// The problem the systems belong to: the file `problem`, or where that is empty the one they name,
+/// as it is or beside their own file. @throws InputError if it is not there or has another hash
+ContactProblem problem_of(const FrozenSystems& systems, const std::string& systems_path,
+                          const std::string& problem);
+
+/// R on the device.
+DeviceArray<double* [2]> regularization_of(const FrozenSystems& systems);
+/// Sets the scaling of a system of the same problem and R, and gives b on the problem's map.
+Teuchos::RCP<Vector> thaw(const FrozenSystem& frozen, const Problem& problem, NewtonSystem& system);
+
+}  // namespace ccp

@@ -1,0 +1,257 @@
+#include "harness/systems/matrix_market.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/linear/sparse_matrix.hpp"
+#include "solvers/velocity_space/body_order.hpp"
+#include "solvers/velocity_space/velocity_system.hpp"
+
+namespace ccp {
+namespace {
+
+/// A file that is written line by line.
+class Output {
+ public:
+  explicit Output(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "w")) {
+    if (!file_) throw InputError(path, "", "a file that can be written", "an error");
+  }
+  template <class... Arguments>
+  void print(const char* format, const Arguments&... arguments) {
+    fmt::print(file_.get(), fmt::runtime(format), arguments...);
+  }
+  void finish() {
+    const bool good = !std::ferror(file_.get());
+    if (std::fclose(file_.release()) != 0 || !good) {
+      throw InputError(path_, "", "a file that can be written", "an error of the disk");
+    }
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+void write_vector(const std::string& path, const std::string& what,
+                  const std::vector<double>& data) {
+  Output out(path);
+  out.print("%%MatrixMarket matrix array real general\n% {}\n{} 1\n", what, data.size());
+  for (const double value : data) out.print("{:.17g}\n", value);
+  out.finish();
+}
+
+/// Symmetric 3x3 blocks on the contacts, contact axes, row-major.
+using Blocks = std::vector<std::array<double, 9>>;
+
+/// Writes N, or N + blocks with identity rows where mu = 0; entries that are zero are left out.
+class DelassusWriter {
+ public:
+  explicit DelassusWriter(const ContactProblem& problem)
+      : problem_(problem), matrix_(assemble_delassus(problem)) {}
+
+  void write(const std::string& path, const std::string& what, const Blocks* added) const {
+    const std::size_t n = problem_.contacts();
+    std::size_t entries = 0;
+    for_each(added, [&](std::size_t, std::size_t, double) { ++entries; });
+    Output out(path);
+    out.print("%%MatrixMarket matrix coordinate real symmetric\n% {}\n{} {} {}\n", what, 3 * n,
+              3 * n, entries);
+    for_each(added, [&](std::size_t row, std::size_t column, double value) {
+      out.print("{} {} {:.17g}\n", row + 1, column + 1, value);
+    });
+    out.finish();
+  }
+
+ private:
+  /// Calls visit(row, column, value) for the lower triangle, row by row.
+  template <class Visit>
+  void for_each(const Blocks* added, const Visit& visit) const {
+    for (std::size_t c = 0; c < problem_.contacts(); ++c) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        const bool idle = added && i > 0 && problem_.mu[c] == 0;
+        for (std::int64_t k = matrix_.row_offsets[c]; k < matrix_.row_offsets[c + 1]; ++k) {
+          const auto d = static_cast<std::size_t>(matrix_.columns[k]);
+          if (d > c) break;
+          for (std::size_t j = 0; j < 3 && 3 * d + j <= 3 * c + i; ++j) {
+            double value;
+            if (idle || (added && j > 0 && problem_.mu[d] == 0)) {
+              value = c == d && i == j ? 1 : 0;
+            } else {
+              value = entry(c, d, i, j, &matrix_.blocks[9 * static_cast<std::size_t>(k)]);
+              if (added && c == d) value += (*added)[c][3 * i + j];
+            }
+            if (value != 0) visit(3 * c + i, 3 * d + j, value);
+          }
+        }
+      }
+    }
+  }
+
+  /// Entry (i, j) of F_c block F_d^T.
+  double entry(std::size_t c, std::size_t d, std::size_t i, std::size_t j,
+               const double* block) const {
+    if (problem_.form == ContactProblem::Form::assembled) return block[3 * i + j];
+    const double *f = &problem_.frame[9 * c + 3 * i], *g = &problem_.frame[9 * d + 3 * j];
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+      sum += f[k] * (block[3 * k] * g[0] + block[3 * k + 1] * g[1] + block[3 * k + 2] * g[2]);
+    }
+    return sum;
+  }
+
+  const ContactProblem& problem_;
+  const BlockMatrix matrix_;
+};
+
+/// T P(w) T + R of every contact, contact axes; where mu = 0 only (n, n) is not zero.
+Blocks scaling_blocks(const FrozenSystem& system, const std::vector<double>& regularization,
+                      const std::vector<double>& mu) {
+  Blocks blocks(mu.size());
+  for (std::size_t c = 0; c < mu.size(); ++c) {
+    auto& block = blocks[c];
+    block.fill(0);
+    const double det = system.det[c];
+    if (mu[c] == 0) {
+      block[0] = det + regularization[2 * c];
+      continue;
+    }
+    const double stretch[3] = {mu[c], 1, 1}, sign[3] = {1, -1, -1};
+    const double* w = &system.w[3 * c];
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        block[3 * i + j] = stretch[i] * stretch[j] * (w[i] * w[j] - (i == j ? det * sign[i] : 0));
+      }
+      block[4 * i] += regularization[2 * c + (i > 0)];
+    }
+  }
+  return blocks;
+}
+
+/// Inverse of a symmetric positive definite block by cofactors; (n, n) alone where mu = 0.
+std::array<double, 9> inverse(const std::array<double, 9>& a, double mu) {
+  if (mu == 0) return {1 / a[0], 0, 0, 0, 0, 0, 0, 0, 0};
+  std::array<double, 9> cofactor;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      const int p = (i + 1) % 3, q = (i + 2) % 3, s = (j + 1) % 3, t = (j + 2) % 3;
+      cofactor[3 * i + j] = a[3 * p + s] * a[3 * q + t] - a[3 * p + t] * a[3 * q + s];
+    }
+  }
+  const double determinant = a[0] * cofactor[0] + a[1] * cofactor[1] + a[2] * cofactor[2];
+  for (double& value : cofactor) value /= determinant;
+  return cofactor;
+}
+
+void write_velocity_matrix(const std::string& path, const std::string& what,
+                           const ContactProblem& problem, VelocitySystem& velocity,
+                           const BodyOrder& order, const Blocks& blocks) {
+  const std::size_t n = problem.contacts();
+  // K in world axes, by the system's order of contacts.
+  const auto contact_order =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), velocity.contact_order());
+  std::vector<double> packed;
+  for (std::size_t position = 0; position < n; ++position) {
+    const auto c = static_cast<std::size_t>(contact_order(position));
+    const auto k = inverse(blocks[c], problem.mu[c]);
+    const double* f = &problem.frame[9 * c];
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        double sum = 0;
+        for (int p = 0; p < 3; ++p) {
+          for (int q = 0; q < 3; ++q) sum += f[3 * p + i] * k[3 * p + q] * f[3 * q + j];
+        }
+        packed.push_back(sum);
+      }
+    }
+  }
+  velocity.assemble(upload<DeviceArray<double* [6]>>("ccp::export::blocks", packed, n));
+  std::vector<std::int64_t> offsets;
+  std::vector<int> rows;
+  std::vector<double> values;
+  velocity.lower_pattern(offsets, rows);
+  velocity.lower_values(values);
+  const std::size_t size = offsets.size() - 1;
+  const std::size_t each = problem.bodies() > 0 ? size / problem.bodies() : 3;
+  const auto number = [&](std::size_t unknown) {  // in the problem's order of bodies
+    return each * static_cast<std::size_t>(order.body[unknown / each]) + unknown % each;
+  };
+  Output out(path);
+  out.print("%%MatrixMarket matrix coordinate real symmetric\n% {}\n{} {} {}\n", what, size, size,
+            values.size());
+  for (std::size_t column = 0; column < size; ++column) {
+    for (std::int64_t k = offsets[column]; k < offsets[column + 1]; ++k) {
+      const std::size_t i = number(static_cast<std::size_t>(rows[k])), j = number(column);
+      out.print("{} {} {:.17g}\n", std::max(i, j) + 1, std::min(i, j) + 1, values[k]);
+    }
+  }
+  out.finish();
+}
+
+/// PREFIX-NAME.mtx for every name, if all can be written.
+std::vector<std::string> paths(const std::string& prefix, const std::vector<std::string>& names,
+                               bool overwrite) {
+  std::vector<std::string> all;
+  for (const std::string& name : names) {
+    all.push_back(prefix + "-" + name + ".mtx");
+    check_output_path(all.back(), overwrite);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> export_problem_matrices(const std::string& prefix,
+                                                 const ContactProblem& problem, bool overwrite) {
+  const auto files = paths(prefix, {"N", "r", "mu"}, overwrite);
+  const std::string of = " of " + problem.name;
+  DelassusWriter(problem).write(files[0], "N" + of + ", contact axes (n, t1, t2), 1/kg", nullptr);
+  write_vector(files[1], "r" + of + ", contact axes (n, t1, t2), m/s", problem.r);
+  write_vector(files[2], "mu" + of, problem.mu);
+  return files;
+}
+
+std::vector<std::string> export_system_matrices(const std::string& prefix,
+                                                const FrozenSystems& systems,
+                                                const ContactProblem& problem, bool overwrite) {
+  const bool bodies = problem.form == ContactProblem::Form::bodies;
+  std::vector<std::string> names;
+  for (const FrozenSystem& system : systems.systems) {
+    for (const char* name : {"A", "b", "S"}) {
+      if (*name != 'S' || bodies) names.push_back(fmt::format("{}-{}", system.outer, name));
+    }
+  }
+  const auto files = paths(prefix, names, overwrite);
+  const DelassusWriter delassus(problem);
+  const Problem device(problem);
+  std::unique_ptr<VelocitySystem> velocity;
+  BodyOrder order;
+  if (bodies) {
+    velocity = VelocitySystem::make(device, "natural", "block_jacobi");
+    order = order_bodies(problem, "natural", false);
+  }
+  auto file = files.begin();
+  for (const FrozenSystem& system : systems.systems) {
+    const std::string of =
+        fmt::format(" of {} after {} outer iterations", problem.name, system.outer);
+    const Blocks blocks = scaling_blocks(system, systems.regularization, problem.mu);
+    delassus.write(*file++, "A" + of + ", contact axes (n, t1, t2), 1/kg", &blocks);
+    write_vector(*file++, "b" + of, system.rhs);
+    if (bodies) {
+      write_velocity_matrix(*file++, "S" + of + ", mass-scaled body velocities, world axes",
+                            problem, *velocity, order, blocks);
+    }
+  }
+  return files;
+}
+
+}  // namespace ccp

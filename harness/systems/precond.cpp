@@ -1,0 +1,295 @@
+#include "harness/systems/precond.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "solvers/core/stopwatch.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/ipm/newton_solver.hpp"
+#include "solvers/linear/spectrum.hpp"
+
+namespace ccp {
+namespace {
+
+constexpr const char* format_name = "ccpbench-precond";
+
+/// |b - A x| / |b|.
+double relative_residual(const Operator& a, const Vector& b, const Vector& x) {
+  Vector r(b.getMap(), 1);
+  a.apply(x, r);
+  r.update(1, b, -1);
+  double difference = 0, norm = 0;
+  r.norm2(Teuchos::ArrayView<double>(&difference, 1));
+  b.norm2(Teuchos::ArrayView<double>(&norm, 1));
+  return norm > 0 ? difference / norm : difference;
+}
+
+/// Where the estimates of the spectrum start: fixed, irregular, and without the idle parts of
+/// contacts with mu = 0, where A is the identity.
+Teuchos::RCP<Vector> spectrum_start(const NewtonSystem& system) {
+  const auto start = Teuchos::rcp(new Vector(system.getDomainMap(), 1));
+  std::vector<double> values(start->getLocalLength());
+  std::uint64_t state = 1;
+  for (double& value : values) {  // the linear congruential generator of Knuth's MMIX
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    value = static_cast<double>(state >> 11) / 9007199254740992.0 - 0.5;
+  }
+  Kokkos::deep_copy(overwrite_view(*start),
+                    upload<VectorView>("ccp::Precond::start", values, values.size()));
+  system.scale_rhs(read_write_view(*start));
+  return start;
+}
+
+/// The columns of the result file, which the reader and the writer walk.
+struct Columns {
+  std::vector<std::pair<const char*, std::string PrecondRow::*>> texts{
+      {"method", &PrecondRow::method},
+      {"preconditioner", &PrecondRow::preconditioner},
+      {"status", &PrecondRow::status},
+      {"message", &PrecondRow::message},
+      {"eigenvalue_method", &PrecondRow::eigenvalue_method}};
+  std::vector<std::pair<const char*, long PrecondRow::*>> counts{
+      {"outer", &PrecondRow::outer},
+      {"iterations", &PrecondRow::iterations},
+      {"eigenvalue_steps", &PrecondRow::eigenvalue_steps},
+      {"restarts", &PrecondRow::restarts}};
+  std::vector<std::pair<const char*, double PrecondRow::*>> numbers{
+      {"structure", &PrecondRow::structure},  {"assembly", &PrecondRow::assembly},
+      {"setup", &PrecondRow::setup},          {"solve", &PrecondRow::solve},
+      {"residual", &PrecondRow::residual},    {"eigenvalue_low", &PrecondRow::low},
+      {"eigenvalue_high", &PrecondRow::high}, {"eigenvalue_imaginary", &PrecondRow::imaginary},
+      {"shift", &PrecondRow::shift}};
+};
+
+PrecondRow empty_row() {
+  PrecondRow row;
+  row.residual = row.low = row.high = row.imaginary = std::nan("");
+  return row;
+}
+
+/// Estimates by preconditioner and system: the method has no part in them.
+using Spectra = std::map<std::pair<std::string, long>, Spectrum>;
+
+/// All systems with one combination.
+void run_combination(const PrecondRequest& request, const FrozenSystems& systems,
+                     const Problem& problem, const std::string& method, const SolverSpec& spec,
+                     Spectra& spectra, const std::function<void(PrecondRow)>& add) {
+  const PreconditionerEntry& entry = preconditioner_entry(spec.id);
+  PrecondRow row = empty_row();
+  row.method = method;
+  row.preconditioner = is_direct_method(method) ? "" : spec.text();
+  row.message = combination_fault(method, entry);
+  if (!row.message.empty()) {
+    row.status = "refused";
+    for (const FrozenSystem& frozen : systems.systems) {
+      row.outer = frozen.outer;
+      add(row);
+    }
+    return;
+  }
+  const auto system = Teuchos::rcp(new NewtonSystem(problem, regularization_of(systems)));
+  // The judge of the residual: always matrix-free, whoever multiplies in the method.
+  NewtonSystem judge(problem, regularization_of(systems));
+  KrylovOptions krylov;
+  krylov.max_iterations = request.max_iterations;
+  krylov.restart = request.restart;
+  fence();
+  const auto start = std::chrono::steady_clock::now();
+  NewtonSolver solver(problem, system, method, krylov, request.apply, entry,
+                      make_preconditioner(spec));
+  fence();
+  row.structure = seconds_since(start);
+  for (const FrozenSystem& frozen : systems.systems) {
+    PrecondRow result = row;
+    result.outer = frozen.outer;
+    const auto b = thaw(frozen, problem, *system);
+    judge.set_scaling(system->scaling());
+    const PreconditionerReport report = solver.prepare();
+    result.assembly = solver.times().assembly;
+    result.setup = solver.times().setup;
+    result.shift = report.shift;
+    result.restarts = report.restarts;
+    if (!report.good) {
+      result.status = "no_preconditioner";
+      result.message = report.message;
+      add(result);
+      continue;
+    }
+    const auto x = Teuchos::rcp(new Vector(problem.map(), 1));
+    const KrylovResult outcome = solver.solve(b, x, request.tolerance);
+    result.solve = solver.times().solve;
+    result.iterations = outcome.iterations;
+    result.message = outcome.message;
+    result.residual = relative_residual(judge, *b, *x);
+    result.status = outcome.breakdown || !std::isfinite(result.residual) ? "breakdown"
+                    : outcome.converged                                  ? "converged"
+                                                                         : "max_iterations";
+    if (request.eigenvalue_steps > 0 && !solver.is_direct()) {
+      const auto [place, is_new] = spectra.try_emplace({row.preconditioner, frozen.outer});
+      Spectrum& spectrum = place->second;
+      if (is_new) {
+        spectrum = estimate_spectrum(judge, solver.inverse(), entry.symmetric,
+                                     *spectrum_start(judge), request.eigenvalue_steps);
+      }
+      result.low = spectrum.low;
+      result.high = spectrum.high;
+      result.imaginary = spectrum.imaginary;
+      result.eigenvalue_steps = spectrum.steps;
+      result.eigenvalue_method = spectrum.method;
+    }
+    add(result);
+  }
+}
+
+}  // namespace
+
+std::vector<SolverSpec> parse_specs(const std::string& text, const std::string& where) {
+  std::vector<SolverSpec> specs;
+  std::string item;
+  int depth = 0;
+  const auto finish = [&] {
+    if (item.empty())
+      throw InputError(where, "", "names with commas between them", "'" + text + "'");
+    try {
+      specs.push_back(SolverSpec::parse(item));
+    } catch (const InputError&) {
+      throw InputError(where, "", "ID or ID[option=value,...]", "'" + item + "'");
+    }
+    item.clear();
+  };
+  for (const char c : text) {
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == ',' && depth == 0) {
+      finish();
+    } else {
+      item += c;
+    }
+  }
+  finish();
+  return specs;
+}
+
+void check_request(const PrecondRequest& request) {
+  const auto& methods = newton_methods();
+  for (const std::string& method : request.methods) {
+    if (std::find(methods.begin(), methods.end(), method) == methods.end()) {
+      throw InputError(fmt::format("--krylov: unknown method '{}'{} (there are {})", method,
+                                   did_you_mean(method, methods), fmt::join(methods, ", ")));
+    }
+  }
+  const auto& operators = newton_operators();
+  if (std::find(operators.begin(), operators.end(), request.apply) == operators.end()) {
+    throw InputError("--operator", "", fmt::format("one of {}", fmt::join(operators, ", ")),
+                     "'" + request.apply + "'");
+  }
+  for (const SolverSpec& spec : request.preconditioners) make_preconditioner(spec);
+}
+
+std::vector<PrecondRow> run_precond(const PrecondRequest& request, const FrozenSystems& systems,
+                                    const ContactProblem& host,
+                                    const std::function<void(const PrecondRow&)>& done) {
+  check_request(request);
+  const Problem problem(host);
+  std::vector<PrecondRow> rows;
+  const auto add = [&](const PrecondRow& row) {
+    rows.push_back(row);
+    if (done) done(row);
+  };
+  Spectra spectra;
+  for (const std::string& method : request.methods) {
+    if (is_direct_method(method)) {
+      run_combination(request, systems, problem, method, {"none", {}}, spectra, add);
+      continue;
+    }
+    for (const SolverSpec& spec : request.preconditioners) {
+      run_combination(request, systems, problem, method, spec, spectra, add);
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const PrecondRow& one, const PrecondRow& other) {
+    return one.outer < other.outer;
+  });
+  return rows;
+}
+
+void write_precond(const std::string& path, const PrecondRequest& request,
+                   const FrozenSystems& systems, const std::vector<PrecondRow>& rows,
+                   const Provenance& provenance, bool overwrite) {
+  Hdf5File file = Hdf5File::create(path, overwrite);
+  file.set_attribute("/", "format", format_name);
+  file.set_attribute("/", "version", static_cast<std::int64_t>(precond_schema_version));
+  file.set_attribute("/", "instance", systems.instance);
+  file.set_attribute("/", "instance_hash", systems.instance_hash);
+  file.set_attribute("/", "contacts", static_cast<std::int64_t>(systems.contacts()));
+  file.set_attribute("/", "solver", systems.solver);
+  file.set_attribute("/", "operator", request.apply);
+  file.set_attribute("/", "tolerance", request.tolerance);
+  file.set_attribute("/", "max_iterations", static_cast<std::int64_t>(request.max_iterations));
+  const Columns columns;
+  const auto collect = [&](auto field) {
+    std::vector<std::decay_t<decltype(std::declval<PrecondRow>().*field)>> column;
+    for (const PrecondRow& row : rows) column.push_back(row.*field);
+    return column;
+  };
+  for (const auto& [name, field] : columns.texts) {
+    file.write_strings(std::string("/rows/") + name, collect(field));
+  }
+  for (const auto& [name, field] : columns.counts) {
+    const auto column = collect(field);
+    file.write(std::string("/rows/") + name,
+               std::vector<std::int64_t>(column.begin(), column.end()), {rows.size()});
+  }
+  for (const auto& [name, field] : columns.numbers) {
+    file.write(std::string("/rows/") + name, collect(field), {rows.size()});
+  }
+  file.make_group("/provenance");
+  for (const auto& [name, value] : provenance.entries()) {
+    file.set_attribute("/provenance", name, value);
+  }
+  file.commit();
+}
+
+std::vector<PrecondRow> read_precond(const std::string& path) {
+  const Hdf5File file = Hdf5File::open(path);
+  const auto format = file.string_attribute("/", "format");
+  if (!format || *format != format_name) {
+    throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
+                     format ? "'" + *format + "'" : "nothing");
+  }
+  const auto version = file.number_attribute("/", "version");
+  if (!version || version->size() != 1 || version->front() != precond_schema_version) {
+    throw InputError(
+        path, "root attribute version", fmt::format("{}", precond_schema_version),
+        version && version->size() == 1 ? fmt::format("{}", version->front()) : "nothing");
+  }
+  const Columns columns;
+  std::vector<PrecondRow> rows(file.read<std::int64_t>("/rows/outer").data.size());
+  const auto fill = [&](const std::string& name, const auto& column, auto field) {
+    if (column.size() != rows.size()) {
+      throw InputError(path, name, fmt::format("{} values, as /rows/outer", rows.size()),
+                       fmt::format("{}", column.size()));
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].*field = column[i];
+  };
+  for (const auto& [name, field] : columns.texts) {
+    const std::string dataset = std::string("/rows/") + name;
+    fill(dataset, file.read_strings(dataset), field);
+  }
+  for (const auto& [name, field] : columns.counts) {
+    const std::string dataset = std::string("/rows/") + name;
+    fill(dataset, file.read<std::int64_t>(dataset).data, field);
+  }
+  for (const auto& [name, field] : columns.numbers) {
+    const std::string dataset = std::string("/rows/") + name;
+    fill(dataset, file.read<double>(dataset).data, field);
+  }
+  return rows;
+}
+
+}  // namespace ccp

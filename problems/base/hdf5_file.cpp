@@ -1,0 +1,515 @@
+#include "problems/base/hdf5_file.hpp"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <type_traits>
+
+#include "problems/base/error.hpp"
+
+namespace ccp {
+namespace fs = std::filesystem;
+
+static_assert(sizeof(hid_t) == sizeof(std::int64_t), "hid_t is kept as int64 in the header");
+
+namespace {
+
+/// Closes an HDF5 identifier with the function that belongs to it.
+class Id {
+ public:
+  Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Id() {
+    if (id_ >= 0) close_(id_);
+  }
+  Id(const Id&) = delete;
+  Id& operator=(const Id&) = delete;
+  operator hid_t() const { return id_; }  // NOLINT(google-explicit-constructor)
+  bool valid() const { return id_ >= 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+/// HDF5 prints its error stack by default; ours are the exceptions.
+void silence_hdf5() {
+  static const bool done = [] {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    return true;
+  }();
+  (void)done;
+}
+
+/// HDF5's types for the element types of Hdf5File: in memory and in files.
+template <class T>
+struct ElementType;
+template <>
+struct ElementType<double> {
+  static hid_t memory() { return H5T_NATIVE_DOUBLE; }
+  static hid_t file() { return H5T_IEEE_F64LE; }
+};
+template <>
+struct ElementType<std::int32_t> {
+  static hid_t memory() { return H5T_NATIVE_INT32; }
+  static hid_t file() { return H5T_STD_I32LE; }
+};
+template <>
+struct ElementType<std::int64_t> {
+  static hid_t memory() { return H5T_NATIVE_INT64; }
+  static hid_t file() { return H5T_STD_I64LE; }
+};
+
+std::string shape_text(const std::vector<hsize_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+std::vector<hsize_t> extents_of(hid_t space) {
+  const int rank = H5Sget_simple_extent_ndims(space);
+  std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(rank, 0)));
+  H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+  return shape;
+}
+
+/// Whether a dataset may hold so many elements. Deflate makes at most 1032 bytes of one; data that
+/// were never written take no room at all (real files have some) and are smaller than the rest.
+bool may_hold(hid_t file, hid_t dataset, hssize_t elements, std::size_t width) {
+  constexpr double inflation = 1100;
+  const auto stored = static_cast<double>(H5Dget_storage_size(dataset));
+  hsize_t whole = 0;
+  H5Fget_filesize(file, &whole);
+  const double most = stored > 0 ? inflation * stored : static_cast<double>(whole);
+  return static_cast<double>(elements) * static_cast<double>(width) <= most;
+}
+
+Id string_type() {
+  const hid_t type = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, H5T_VARIABLE);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  return Id(type, H5Tclose);
+}
+
+Id link_creation() {
+  hid_t list = H5Pcreate(H5P_LINK_CREATE);
+  H5Pset_create_intermediate_group(list, 1);
+  return Id(list, H5Pclose);
+}
+
+/// Strings of an attribute or dataset, fixed or variable length.
+template <class Read>
+std::vector<std::string> strings_of(hid_t type, std::size_t count, const Read& read) {
+  std::vector<std::string> result;
+  if (H5Tis_variable_str(type) > 0) {
+    std::vector<char*> raw(count, nullptr);
+    const Id memory = string_type();
+    if (read(memory, raw.data()) < 0) return result;
+    for (char* text : raw) {
+      result.emplace_back(text ? text : "");
+      if (text) H5free_memory(text);
+    }
+  } else {
+    const std::size_t width = H5Tget_size(type);
+    std::vector<char> raw(width * count);
+    if (read(type, raw.data()) < 0) return result;
+    for (std::size_t i = 0; i < count; ++i) {
+      const char* begin = &raw[i * width];
+      result.emplace_back(begin, strnlen(begin, width));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+void check_output_path(const std::string& path, bool overwrite) {
+  const fs::path target(path);
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) {
+    throw InputError(path, "", "an existing folder to write to", "no folder " + folder.string());
+  }
+  if (access(folder.c_str(), W_OK) != 0) {
+    throw InputError(path, "", "a writable folder",
+                     fmt::format("{}: {}", folder.string(), std::strerror(errno)));
+  }
+  if (fs::is_directory(target, error)) {
+    throw InputError(path, "", "a file name", "a folder");
+  }
+  if (!overwrite && fs::exists(target, error)) {
+    throw InputError(path, "", "no file of that name (--force overwrites it)", "an existing file");
+  }
+}
+
+Hdf5File Hdf5File::open(const std::string& path) {
+  silence_hdf5();
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    throw InputError(path, "", "an HDF5 file", "no such file");
+  }
+  if (fs::is_directory(path, error)) {
+    throw InputError(path, "", "an HDF5 file", "a folder");
+  }
+  if (access(path.c_str(), R_OK) != 0) {
+    throw InputError(path, "", "a readable HDF5 file", std::strerror(errno));
+  }
+  if (H5Fis_hdf5(path.c_str()) <= 0) {
+    throw InputError(path, "", "an HDF5 file",
+                     fmt::format("{} bytes of something else", fs::file_size(path, error)));
+  }
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (id < 0) {
+    throw InputError(
+        path, "", "a whole HDF5 file",
+        fmt::format("a truncated or damaged one ({} bytes)", fs::file_size(path, error)));
+  }
+  return Hdf5File(id, path);
+}
+
+Hdf5File Hdf5File::create(const std::string& path, bool overwrite) {
+  silence_hdf5();
+  check_output_path(path, overwrite);
+  constexpr std::size_t increment = 1 << 20;
+  const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(access, increment, false);
+  const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  if (id < 0) throw InputError(path, "", "memory for the file", "HDF5 could not create it");
+  return Hdf5File(id, path);
+}
+
+Hdf5File Hdf5File::edit(const std::string& path, const std::string& target) {
+  open(path);  // for its complaints
+  check_output_path(target, true);
+  constexpr std::size_t increment = 1 << 20;
+  const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(access, increment, false);
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
+  if (id < 0) throw InputError(path, "", "memory for the file", "HDF5 could not open it");
+  return Hdf5File(id, target);
+}
+
+Hdf5File::Hdf5File(Hdf5File&& other) noexcept
+    : id_(std::exchange(other.id_, -1)),
+      path_(std::move(other.path_)),
+      root_(std::move(other.root_)),
+      name_(std::move(other.name_)) {}
+
+Hdf5File::~Hdf5File() {
+  if (id_ >= 0) H5Fclose(id_);
+}
+
+void Hdf5File::commit(bool durable) {
+  H5Fflush(id_, H5F_SCOPE_LOCAL);
+  const ssize_t size = H5Fget_file_image(id_, nullptr, 0);
+  std::vector<char> image(size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (size <= 0 || H5Fget_file_image(id_, image.data(), image.size()) != size) {
+    fail("", "memory for the file", "HDF5 could not put it together");
+  }
+  H5Fclose(std::exchange(id_, -1));
+
+  const std::string temporary = fmt::format("{}.{}.part", path_, getpid());
+  std::FILE* stream = std::fopen(temporary.c_str(), "wb");
+  bool good = stream != nullptr;
+  int reason = errno;
+  const auto step = [&](bool succeeded) {
+    if (good && !succeeded) reason = errno, good = false;
+  };
+  if (stream) {
+    step(std::fwrite(image.data(), 1, image.size(), stream) == image.size());
+    step(std::fflush(stream) == 0);
+    if (durable) step(fsync(fileno(stream)) == 0);
+    step(std::fclose(stream) == 0);
+  }
+  if (good) step(std::rename(temporary.c_str(), path_.c_str()) == 0);
+  if (!good) {
+    std::remove(temporary.c_str());
+    fail("", fmt::format("to write {} bytes", image.size()), std::strerror(reason));
+  }
+}
+
+void Hdf5File::fail(const std::string& place, const std::string& expected,
+                    const std::string& found) const {
+  throw InputError(path(), place, expected, found);
+}
+
+std::string Hdf5File::inside(const std::string& object) const {
+  return root_.empty() ? object : object == "/" ? root_ : root_ + object;
+}
+
+void Hdf5File::enter(const std::string& group, const std::string& name) {
+  root_ = group == "/" ? "" : group;
+  name_ = name;
+}
+
+bool Hdf5File::has(const std::string& object) const {
+  const std::string full = inside(object);
+  if (full == "/") return true;
+  // Every link on the way must exist before the last one may be asked for.
+  for (std::size_t slash = full.find('/', 1); slash != std::string::npos;
+       slash = full.find('/', slash + 1)) {
+    if (H5Lexists(id_, full.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+  }
+  return H5Lexists(id_, full.c_str(), H5P_DEFAULT) > 0;
+}
+
+std::vector<std::size_t> Hdf5File::shape(const std::string& dataset) const {
+  if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
+  const Id data(H5Dopen2(id_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!data.valid()) fail(dataset, "a dataset", "something else");
+  const Id space(H5Dget_space(data), H5Sclose);
+  const std::vector<hsize_t> extents = extents_of(space);
+  return {extents.begin(), extents.end()};
+}
+
+template <class T>
+Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
+  if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
+  const Id data(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
+  if (!data.valid()) fail(dataset, "a dataset", "something else");
+  const Id type(H5Dget_type(data), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type);
+  constexpr bool integral = std::is_integral_v<T>;
+  if (integral ? kind != H5T_INTEGER : (kind != H5T_FLOAT && kind != H5T_INTEGER)) {
+    fail(dataset, integral ? "integers" : "numbers", "values of another type");
+  }
+  const Id space(H5Dget_space(data), H5Sclose);
+  const std::vector<hsize_t> shape = extents_of(space);
+  const hssize_t size = H5Sget_simple_extent_npoints(space);
+  if (!may_hold(id_, data, size, H5Tget_size(type))) {
+    fail(dataset, "as much as the file could hold", "a claim to the shape " + shape_text(shape));
+  }
+  Array<T> array;
+  array.shape.assign(shape.begin(), shape.end());
+  array.data.resize(static_cast<std::size_t>(size));
+  if (size > 0 && H5Dread(data, ElementType<T>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                          array.data.data()) < 0) {
+    fail(dataset, "readable data of shape " + shape_text(shape), "damaged or missing data");
+  }
+  return array;
+}
+
+template <class T>
+void Hdf5File::write(const std::string& dataset, const std::vector<T>& data,
+                     const std::vector<std::size_t>& shape) {
+  constexpr hsize_t chunk_elements = 1 << 16;
+  std::vector<hsize_t> extents(shape.begin(), shape.end());
+  const Id space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
+                 H5Sclose);
+  const Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);  // the same data make the same bytes
+  if (data.size() > 64) {
+    std::vector<hsize_t> chunk = extents;
+    hsize_t row = 1;
+    for (std::size_t i = 1; i < extents.size(); ++i) row *= extents[i];
+    chunk[0] = std::min<hsize_t>(extents[0], std::max<hsize_t>(1, chunk_elements / row));
+    H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
+    H5Pset_shuffle(creation);
+    H5Pset_deflate(creation, 9);
+  }
+  const Id links = link_creation();
+  const Id set(H5Dcreate2(id_, inside(dataset).c_str(), ElementType<T>::file(), space, links,
+                          creation, H5P_DEFAULT),
+               H5Dclose);
+  if (!set.valid() || (!data.empty() && H5Dwrite(set, ElementType<T>::memory(), H5S_ALL, H5S_ALL,
+                                                 H5P_DEFAULT, data.data()) < 0)) {
+    fail(dataset, "to write " + shape_text(extents), "a failed write");
+  }
+}
+
+template Hdf5File::Array<double> Hdf5File::read(const std::string&) const;
+template Hdf5File::Array<std::int32_t> Hdf5File::read(const std::string&) const;
+template Hdf5File::Array<std::int64_t> Hdf5File::read(const std::string&) const;
+template void Hdf5File::write(const std::string&, const std::vector<double>&,
+                              const std::vector<std::size_t>&);
+template void Hdf5File::write(const std::string&, const std::vector<std::int32_t>&,
+                              const std::vector<std::size_t>&);
+template void Hdf5File::write(const std::string&, const std::vector<std::int64_t>&,
+                              const std::vector<std::size_t>&);
+
+std::vector<std::string> Hdf5File::read_strings(const std::string& dataset) const {
+  if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
+  const Id data(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
+  const Id type(H5Dget_type(data), H5Tclose);
+  if (!data.valid() || H5Tget_class(type) != H5T_STRING) {
+    fail(dataset, "strings", "something else");
+  }
+  const Id space(H5Dget_space(data), H5Sclose);
+  const hssize_t size = H5Sget_simple_extent_npoints(space);
+  if (!may_hold(id_, data, size, H5Tget_size(type))) {
+    fail(dataset, "as much as the file could hold", fmt::format("a claim to {} strings", size));
+  }
+  return strings_of(type, static_cast<std::size_t>(size), [&](hid_t memory, void* out) {
+    return H5Dread(data, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+  });
+}
+
+void Hdf5File::write_strings(const std::string& dataset, const std::vector<std::string>& data) {
+  const hsize_t size = data.size();
+  const Id space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+  const Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  const Id type = string_type();
+  const Id links = link_creation();
+  const Id set(H5Dcreate2(id_, inside(dataset).c_str(), type, space, links, creation, H5P_DEFAULT),
+               H5Dclose);
+  std::vector<const char*> raw;
+  for (const std::string& text : data) raw.push_back(text.c_str());
+  if (!set.valid() ||
+      (size > 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0)) {
+    fail(dataset, "to write strings", "a failed write");
+  }
+}
+
+void Hdf5File::write_text(const std::string& dataset, const std::string& text) {
+  const Id space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Id type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, text.size() + 1);
+  const Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  const Id links = link_creation();
+  const Id set(H5Dcreate2(id_, dataset.c_str(), type, space, links, creation, H5P_DEFAULT),
+               H5Dclose);
+  if (!set.valid() || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.c_str()) < 0) {
+    fail(dataset, "to write a text", "a failed write");
+  }
+}
+
+std::vector<std::string> Hdf5File::names(const std::string& group) const {
+  std::vector<std::string> names;
+  if (!has(group)) return names;
+  const Id holder(H5Oopen(id_, inside(group).c_str(), H5P_DEFAULT), H5Oclose);
+  if (H5Iget_type(holder) != H5I_GROUP) fail(group, "a group", "something else");
+  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
+    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+    return 0;
+  };
+  hsize_t index = 0;
+  H5Literate(holder, H5_INDEX_NAME, H5_ITER_INC, &index, collect, &names);
+  return names;
+}
+
+std::vector<std::string> Hdf5File::attribute_names(const std::string& object) const {
+  std::vector<std::string> names;
+  if (!has(object)) return names;
+  const Id holder(H5Oopen(id_, inside(object).c_str(), H5P_DEFAULT), H5Oclose);
+  const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
+    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+    return 0;
+  };
+  hsize_t index = 0;
+  H5Aiterate2(holder, H5_INDEX_NAME, H5_ITER_INC, &index, collect, &names);
+  return names;
+}
+
+std::optional<std::string> Hdf5File::string_attribute(const std::string& object,
+                                                      const std::string& name) const {
+  if (!has(object) ||
+      H5Aexists_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT) <= 0) {
+    return std::nullopt;
+  }
+  const Id attribute(
+      H5Aopen_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
+  const Id type(H5Aget_type(attribute), H5Tclose);
+  if (H5Tget_class(type) != H5T_STRING) {
+    fail(object + " attribute " + name, "a string", "something else");
+  }
+  const Id space(H5Aget_space(attribute), H5Sclose);
+  if (const hssize_t count = H5Sget_simple_extent_npoints(space); count != 1) {
+    fail(object + " attribute " + name, "one string", fmt::format("{} strings", count));
+  }
+  const auto strings =
+      strings_of(type, 1, [&](hid_t memory, void* out) { return H5Aread(attribute, memory, out); });
+  if (strings.empty()) fail(object + " attribute " + name, "a string", "unreadable data");
+  return strings.front();
+}
+
+std::optional<std::vector<double>> Hdf5File::number_attribute(const std::string& object,
+                                                              const std::string& name) const {
+  if (!has(object) ||
+      H5Aexists_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT) <= 0) {
+    return std::nullopt;
+  }
+  const Id attribute(
+      H5Aopen_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
+  const Id type(H5Aget_type(attribute), H5Tclose);
+  const Id space(H5Aget_space(attribute), H5Sclose);
+  std::vector<double> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+  const H5T_class_t kind = H5Tget_class(type);
+  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) ||
+      (!values.empty() && H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()) < 0)) {
+    fail(object + " attribute " + name, "a number", "something else");
+  }
+  return values;
+}
+
+namespace {
+
+template <class Write>
+bool put_attribute(hid_t file, const std::string& object, const std::string& name, hid_t type,
+                   hid_t space, const Write& write) {
+  if (H5Aexists_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT) > 0) {
+    H5Adelete_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT);
+  }
+  const Id attribute(H5Acreate_by_name(file, object.c_str(), name.c_str(), type, space, H5P_DEFAULT,
+                                       H5P_DEFAULT, H5P_DEFAULT),
+                     H5Aclose);
+  return attribute.valid() && write(attribute) >= 0;
+}
+
+}  // namespace
+
+void Hdf5File::set_attribute(const std::string& object, const std::string& name,
+                             const std::string& text) {
+  const Id space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Id type = string_type();
+  const char* raw = text.c_str();
+  if (!put_attribute(id_, inside(object), name, type, space,
+                     [&](hid_t attribute) { return H5Awrite(attribute, type, &raw); })) {
+    fail(object + " attribute " + name, "to write it", "a failed write");
+  }
+}
+
+void Hdf5File::set_attribute(const std::string& object, const std::string& name, double value) {
+  const Id space(H5Screate(H5S_SCALAR), H5Sclose);
+  if (!put_attribute(id_, inside(object), name, H5T_IEEE_F64LE, space, [&](hid_t attribute) {
+        return H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value);
+      })) {
+    fail(object + " attribute " + name, "to write it", "a failed write");
+  }
+}
+
+void Hdf5File::set_attribute(const std::string& object, const std::string& name,
+                             std::int64_t value) {
+  const Id space(H5Screate(H5S_SCALAR), H5Sclose);
+  if (!put_attribute(id_, inside(object), name, H5T_STD_I64LE, space, [&](hid_t attribute) {
+        return H5Awrite(attribute, H5T_NATIVE_INT64, &value);
+      })) {
+    fail(object + " attribute " + name, "to write it", "a failed write");
+  }
+}
+
+void Hdf5File::set_attribute(const std::string& object, const std::string& name,
+                             const std::vector<double>& values) {
+  const hsize_t size = values.size();
+  const Id space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+  if (!put_attribute(id_, inside(object), name, H5T_IEEE_F64LE, space, [&](hid_t attribute) {
+        return H5Awrite(attribute, H5T_NATIVE_DOUBLE, values.data());
+      })) {
+    fail(object + " attribute " + name, "to write it", "a failed write");
+  }
+}
+
+void Hdf5File::make_group(const std::string& group) {
+  if (has(group)) return;
+  const Id links = link_creation();
+  const Id made(H5Gcreate2(id_, inside(group).c_str(), links, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+  if (!made.valid()) fail(group, "to make the group", "a failed write");
+}
+
+}  // namespace ccp

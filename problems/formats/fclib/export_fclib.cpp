@@ -1,0 +1,97 @@
+#include "problems/formats/fclib/export_fclib.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+
+namespace ccp {
+namespace {
+
+void write_number(Hdf5File& file, const std::string& dataset, std::size_t value) {
+  file.write(dataset, std::vector<std::int32_t>{static_cast<std::int32_t>(value)}, {1});
+}
+
+/// In compressed columns.
+void write_matrix(Hdf5File& file, const std::string& group, const SparseColumns& a) {
+  const std::size_t entries = a.row.size();
+  if (entries > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+    throw InputError(file.path(), group, "fewer than 2^31 entries, as FCLIB counts them",
+                     fmt::format("{}", entries));
+  }
+  write_number(file, group + "/nzmax", entries);
+  write_number(file, group + "/m", a.rows);
+  write_number(file, group + "/n", a.columns);
+  file.write(group + "/nz", std::vector<std::int32_t>{-1}, {1});
+  file.write(group + "/p", std::vector<std::int32_t>(a.offset.begin(), a.offset.end()),
+             {a.offset.size()});
+  file.write(group + "/i", a.row, {entries});
+  file.write(group + "/x", a.value, {entries});
+}
+
+SparseColumns to_columns(const BlockMatrix& n) {
+  std::vector<Triplet> triplets;
+  const std::size_t rows = n.row_offsets.size() - 1;
+  for (std::size_t c = 0; c < rows; ++c) {
+    for (std::int64_t k = n.row_offsets[c]; k < n.row_offsets[c + 1]; ++k) {
+      for (int l = 0; l < 9; ++l) {
+        triplets.push_back({static_cast<std::int32_t>(3 * c + l / 3), 3 * n.columns[k] + l % 3,
+                            n.blocks[9 * k + l]});
+      }
+    }
+  }
+  return SparseColumns::from_triplets(3 * rows, 3 * rows, std::move(triplets));
+}
+
+}  // namespace
+
+void export_fclib(const std::string& path, const ContactProblem& problem, bool local,
+                  const MassFactoriser& factorise, bool overwrite) {
+  Hdf5File file = Hdf5File::create(path, overwrite);
+  const bool bodies = problem.form == ContactProblem::Form::bodies;
+  const std::size_t size = 3 * problem.contacts();
+  const std::string group = bodies && !local ? "/fclib_global" : "/fclib_local";
+  write_number(file, group + "/spacedim", 3);
+  std::vector<const std::vector<double>*> guesses;
+  if (problem.reference) guesses.push_back(&problem.reference->gamma);
+  for (const auto& named : problem.guesses) guesses.push_back(&named.second.gamma);
+  if (!guesses.empty()) write_number(file, "/guesses/number_of_guesses", guesses.size());
+  const auto write_guess = [&](std::size_t k, const std::vector<double>& u) {
+    const std::string name = fmt::format("/guesses/{}", k + 1);
+    file.write(name + "/u", u, {size});
+    file.write(name + "/r", *guesses[k], {size});
+    return name;
+  };
+  if (bodies && !local) {
+    const MassForm form = from_bodies(problem, path);
+    write_matrix(file, group + "/M", form.mass);
+    write_matrix(file, group + "/H", form.contact);
+    file.write(group + "/vectors/f", form.f, {form.f.size()});
+    file.write(group + "/vectors/w", form.w, {size});
+    for (std::size_t k = 0; k < guesses.size(); ++k) {
+      const std::vector<double> v = velocities(form, *guesses[k], factorise, path);
+      const std::string name = write_guess(k, multiply_transposed_add(form.contact, v, form.w));
+      file.write(name + "/v", v, {v.size()});
+    }
+  } else {
+    BlockMatrix n = problem.delassus;
+    std::vector<double> r = problem.r;
+    if (bodies) condense(from_bodies(problem, path), factorise, path, "masses", n, r);
+    const SparseColumns w = to_columns(n);
+    write_matrix(file, group + "/W", w);
+    file.write(group + "/vectors/q", r, {size});
+    for (std::size_t k = 0; k < guesses.size(); ++k) {
+      write_guess(k, multiply_add(w, *guesses[k], r));
+    }
+  }
+  file.write(group + "/vectors/mu", problem.mu, {problem.contacts()});
+  file.write_text(group + "/info/title", problem.name);
+  file.write_text(group + "/info/description", problem.source.description);
+  file.write_text(group + "/info/math_info",
+                  fmt::format("ccpbench problem, content hash {}", problem.content_hash()));
+  file.commit();
+}
+
+}  // namespace ccp

@@ -1,0 +1,308 @@
+#include "problems/formats/fclib/import_fclib.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+
+namespace ccp {
+namespace {
+
+/// Reads the parts of one FCLIB file. Whatever sizes the file claims are compared with what it
+/// holds before anything of that size is made.
+class FclibReader {
+ public:
+  explicit FclibReader(const std::string& path) : file_(Hdf5File::open(path)) {}
+
+  const Hdf5File& file() const { return file_; }
+
+  /// The group of the problem. @throws InputError if it is none that can be imported
+  std::string problem_group() const {
+    for (const char* rolling : {"/fclib_local_rolling", "/fclib_global_rolling"}) {
+      if (file_.has(rolling)) refuse(rolling, "a problem without rolling friction", "one with it");
+    }
+    for (const char* group : {"/fclib_local", "/fclib_global"}) {
+      if (file_.has(group)) return group;
+    }
+    refuse("", "a group /fclib_local or /fclib_global", "neither");
+  }
+
+  std::int64_t number(const std::string& dataset) const {
+    const auto shape = file_.shape(dataset);
+    for (const std::size_t extent : shape) {
+      if (extent != 1) {
+        refuse(dataset, "one number", fmt::format("shape [{}]", fmt::join(shape, ", ")));
+      }
+    }
+    const std::vector<std::int64_t> values = file_.read<std::int64_t>(dataset).data;
+    if (values.size() != 1) {
+      throw InputError(file_.path(), dataset, "one number", fmt::format("{}", values.size()));
+    }
+    return values.front();
+  }
+
+  /// A vector of any length, of finite numbers.
+  std::vector<double> vector(const std::string& dataset) const {
+    std::vector<double> values = file_.read<double>(dataset).data;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!std::isfinite(values[i])) {
+        refuse(fmt::format("{}[{}]", dataset, i), "a finite number", fmt::format("{}", values[i]));
+      }
+    }
+    return values;
+  }
+  std::vector<double> vector(const std::string& dataset, std::size_t size,
+                             const std::string& unit) const {
+    std::vector<double> values = vector(dataset);
+    if (values.size() != size) {
+      refuse(dataset, fmt::format("{} values, {}", size, unit), fmt::format("{}", values.size()));
+    }
+    return values;
+  }
+
+  SparseColumns matrix(const std::string& group, std::size_t rows, std::size_t columns) const;
+
+  std::string text(const std::string& dataset) const {
+    if (!file_.has(dataset)) return "";
+    const std::vector<std::string> strings = file_.read_strings(dataset);
+    return strings.empty() ? "" : strings.front();
+  }
+
+  [[noreturn]] void refuse(const std::string& place, const std::string& expected,
+                           const std::string& found) const {
+    throw InputError(file_.path(), place, expected, found);
+  }
+
+ private:
+  std::vector<std::int32_t> indices(const std::string& dataset, std::size_t at_least) const {
+    std::vector<std::int32_t> values = file_.read<std::int32_t>(dataset).data;
+    if (values.size() < at_least) {
+      refuse(dataset, fmt::format("at least {} values", at_least),
+             fmt::format("{}", values.size()));
+    }
+    return values;
+  }
+
+  Hdf5File file_;
+};
+
+SparseColumns FclibReader::matrix(const std::string& group, std::size_t rows,
+                                  std::size_t columns) const {
+  for (const auto& [name, expected] :
+       {std::pair<const char*, std::size_t>{"/m", rows}, {"/n", columns}}) {
+    const std::int64_t found = number(group + name);
+    if (found != static_cast<std::int64_t>(expected)) {
+      refuse(group + name, fmt::format("{}", expected), fmt::format("{}", found));
+    }
+  }
+  const std::int64_t nz = number(group + "/nz");
+  if (nz < -2) {
+    refuse(group + "/nz", "-1 (columns), -2 (rows) or a number of triplets", fmt::format("{}", nz));
+  }
+  const bool compressed = nz < 0, by_rows = nz == -2;
+  const std::size_t lists = by_rows ? rows : columns, others = by_rows ? columns : rows;
+  std::vector<std::int32_t> p = indices(group + "/p", compressed ? lists + 1 : nz);
+  const std::size_t entries = compressed ? static_cast<std::size_t>(std::max(p[lists], 0)) : nz;
+  std::vector<std::int32_t> i = indices(group + "/i", entries);
+  const std::vector<double> x = vector(group + "/x");
+  if (x.size() < entries) {
+    refuse(group + "/x", fmt::format("at least {} values", entries), fmt::format("{}", x.size()));
+  }
+  std::vector<Triplet> triplets;
+  triplets.reserve(entries);
+  if (compressed) {
+    if (p[0] != 0) refuse(group + "/p[0]", "0", fmt::format("{}", p[0]));
+    for (std::size_t j = 0; j < lists; ++j) {
+      if (p[j + 1] < p[j] || p[j + 1] > p[lists]) {
+        refuse(fmt::format("{}/p[{}]", group, j + 1), "ascending offsets",
+               fmt::format("{}", p[j + 1]));
+      }
+      for (std::int32_t k = p[j]; k < p[j + 1]; ++k) {
+        const auto list = static_cast<std::int32_t>(j);
+        triplets.push_back(by_rows ? Triplet{list, i[k], x[k]} : Triplet{i[k], list, x[k]});
+      }
+    }
+  } else {
+    // FCLIB's header says p is the row; every real file has the row in i. Where only the former
+    // fits the size of the matrix, it is believed.
+    const auto fit = [&](std::size_t i_below, std::size_t p_below) {
+      const auto below = [nz](const std::vector<std::int32_t>& values, std::size_t bound) {
+        return std::all_of(values.begin(), values.begin() + nz, [bound](std::int32_t value) {
+          return value >= 0 && static_cast<std::size_t>(value) < bound;
+        });
+      };
+      return below(i, i_below) && below(p, p_below);
+    };
+    if (!fit(rows, columns) && fit(columns, rows)) std::swap(i, p);
+    for (std::size_t k = 0; k < entries; ++k) triplets.push_back({i[k], p[k], x[k]});
+  }
+  for (std::size_t k = 0; k < entries; ++k) {
+    const Triplet& t = triplets[k];
+    const auto out = [](std::int32_t value, std::size_t bound) {
+      return value < 0 || static_cast<std::size_t>(value) >= bound;
+    };
+    if (out(t.row, rows) || out(t.column, columns)) {
+      refuse(fmt::format("{}/i[{}]", group, k),
+             compressed ? fmt::format("an index in [0, {})", others)
+                        : fmt::format("a row below {} and a column below {}", rows, columns),
+             fmt::format("({}, {})", t.row, t.column));
+    }
+  }
+  return SparseColumns::from_triplets(rows, columns, std::move(triplets));
+}
+
+bool is_zero(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double x) { return x == 0; });
+}
+
+BlockMatrix to_blocks(const SparseColumns& a) {
+  std::vector<Block> blocks;
+  // By columns of blocks: at most three entries of a block row lie between two of another.
+  std::vector<std::int64_t> place(a.rows / 3, -1);
+  for (std::size_t column = 0; column < a.columns / 3; ++column) {
+    const auto begin = static_cast<std::int64_t>(blocks.size());
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::size_t j = 3 * column + k;
+      for (std::int64_t l = a.offset[j]; l < a.offset[j + 1]; ++l) {
+        const std::int32_t row = a.row[l] / 3;
+        if (place[row] < begin) {
+          place[row] = static_cast<std::int64_t>(blocks.size());
+          blocks.push_back({row, static_cast<std::int32_t>(column), {}});
+        }
+        blocks[place[row]].value[3 * (a.row[l] % 3) + k] = a.value[l];
+      }
+    }
+  }
+  return block_matrix(a.columns / 3, std::move(blocks));
+}
+
+void import_local(const FclibReader& reader, FclibImport& result, nlohmann::ordered_json& about) {
+  const std::string group = "/fclib_local";
+  ContactProblem& problem = result.problem;
+  const std::size_t size = 3 * problem.contacts();
+  problem.form = ContactProblem::Form::assembled;
+  problem.r = reader.vector(group + "/vectors/q", size, "3 per contact");
+  double asymmetry = 0;
+  const SparseColumns n = symmetric_part(reader.matrix(group + "/W", size, size), asymmetry);
+  problem.delassus = to_blocks(n);
+  problem.delassus.asymmetry = asymmetry;
+  about["asymmetry_of_w"] = asymmetry;
+  if (asymmetry > 1e-12) {
+    result.notes.push_back(
+        fmt::format("W is unsymmetric by {:.2g} of its largest entry: N = (W + W^T)/2", asymmetry));
+  }
+}
+
+void import_global(const FclibReader& reader, FclibForm form, const MassFactoriser& factorise,
+                   FclibImport& result, nlohmann::ordered_json& about) {
+  const std::string group = "/fclib_global";
+  ContactProblem& problem = result.problem;
+  const std::size_t size = 3 * problem.contacts();
+  MassForm given;
+  given.w = reader.vector(group + "/vectors/w", size, "3 per contact");
+  given.f = reader.vector(group + "/vectors/f");
+  const std::size_t velocities = given.f.size();
+  double asymmetry = 0;
+  given.mass = symmetric_part(reader.matrix(group + "/M", velocities, velocities), asymmetry);
+  given.contact = reader.matrix(group + "/H", velocities, size);
+  about["velocities"] = velocities;
+  about["asymmetry_of_m"] = asymmetry;
+  if (asymmetry > 1e-12) {
+    result.notes.push_back(
+        fmt::format("M is unsymmetric by {:.2g} of its largest entry: (M + M^T)/2", asymmetry));
+  }
+  if (form != FclibForm::assembled) {
+    const std::string fault = to_bodies(given, problem);
+    if (fault.empty()) return;
+    if (form == FclibForm::bodies) {
+      reader.refuse(group, "M and H of rigid bodies with orthonormal contact axes", fault);
+    }
+    result.notes.push_back("condensed to N = H^T M^-1 H, because " + fault);
+  }
+  problem.form = ContactProblem::Form::assembled;
+  condense(given, factorise, reader.file().path(), group + "/M", problem.delassus, problem.r);
+  problem.delassus.asymmetry = asymmetry;
+}
+
+/// Guesses that say something, by the names fclib-1, fclib-2, ...
+void import_guesses(const FclibReader& reader, FclibImport& result) {
+  const char* const count = "/guesses/number_of_guesses";
+  if (!reader.file().has(count)) return;
+  ContactProblem& problem = result.problem;
+  const std::int64_t number = reader.number(count);
+  int zeros = 0;
+  for (std::int64_t k = 1; k <= number; ++k) {
+    const std::string group = fmt::format("/guesses/{}", k);
+    std::vector<double> r = reader.vector(group + "/r", problem.r.size(), "3 per contact");
+    if (is_zero(r)) {
+      ++zeros;
+      continue;
+    }
+    problem.guesses[fmt::format("fclib-{}", k)] = {std::move(r), group + " of the FCLIB file"};
+  }
+  if (zeros > 0) {
+    result.notes.push_back(fmt::format("guesses of zeros left out: {} of {}", zeros, number));
+  }
+}
+
+}  // namespace
+
+FclibImport import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise) {
+  const FclibReader reader(path);
+  const std::string group = reader.problem_group();
+  const bool local = group == "/fclib_local";
+  const std::int64_t dimension = reader.number(group + "/spacedim");
+  if (dimension != 3) {
+    reader.refuse(group + "/spacedim", "3: contacts in space", fmt::format("{}", dimension));
+  }
+  for (const char* name : {"/V", "/R", "/G", "/vectors/s", "/vectors/b"}) {
+    if (reader.file().has(group + name)) {
+      reader.refuse(group + name, "a problem without equality constraints", "their data");
+    }
+  }
+  FclibImport result;
+  ContactProblem& problem = result.problem;
+  problem.name = std::filesystem::path(path).stem().string();
+  problem.mu = reader.vector(group + "/vectors/mu");
+  const std::int64_t columns = reader.number(group + (local ? "/W/n" : "/H/n"));
+  const auto n = static_cast<std::int64_t>(problem.contacts());
+  if (reader.file().has(group + "/vectors/mu_r") || (n > 0 && columns == 5 * n)) {
+    reader.refuse(group, "3 unknowns per contact", "5: rolling friction");
+  }
+  if (columns != 3 * n) {
+    reader.refuse(group + "/vectors/mu", fmt::format("{} values, one per contact", columns / 3),
+                  fmt::format("{}", n));
+  }
+
+  nlohmann::ordered_json about;
+  about["kind"] = local ? "local" : "global";
+  for (const char* name : {"title", "description", "math_info"}) {
+    about[name] = reader.text(group + "/info/" + name);
+  }
+  if (local) {
+    import_local(reader, result, about);
+  } else {
+    import_global(reader, form, factorise, result, about);
+  }
+  if (reader.file().has("/solution/r")) {
+    const std::vector<double> r = reader.vector("/solution/r", problem.r.size(), "3 per contact");
+    result.notes.emplace_back(is_zero(r) ? "/solution/r is all zeros: ignored"
+                                         : "/solution is of Coulomb's law: not taken as reference");
+  }
+  import_guesses(reader, result);
+  problem.source.kind = "imported";
+  problem.source.description =
+      fmt::format("{} problem {} of the Friction Contact Library", local ? "local" : "global",
+                  std::filesystem::path(path).filename().string());
+  // Texts may hold bytes that are no UTF-8.
+  problem.source.parameters =
+      about.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return result;
+}
+
+}  // namespace ccp

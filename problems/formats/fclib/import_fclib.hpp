@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problems/formats/fclib/mass_form.hpp"
+#include "problems/model/contact_problem.hpp"
+
+namespace ccp {
+
+/// What form a global problem is given.
+enum class FclibForm {
+  automatic,  ///< bodies where M and H are those of rigid bodies, else assembled
+  bodies,     ///< bodies, or an error that says why not
+  assembled,  ///< condensed in any case
+};
+
+/// A problem of the Friction Contact Library, and what there is to say about it.
+struct FclibImport {
+  ContactProblem problem;
+  std::vector<std::string> notes;  ///< one line each
+};
+
+/// Reads a problem from an FCLIB file (HDF5), local or global, in three dimensions, with matrices
+/// in compressed columns, compressed rows or triplets. See docs/fclib.md.
+///
+///     local    u = W r + q                                    N = (W + W^T)/2
+///     global   M v = H r + f, u = H^T v + w                   N = H^T M^-1 H, M symmetrised
+///
+/// @param factorise  for condensing global problems
+/// @throws InputError for a file that is no such problem: planar, with rolling friction, with
+///         equality constraints, or damaged
+FclibImport import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise);
+
+}  // namespace ccp

@@ -1,0 +1,416 @@
+#include "problems/formats/fclib/mass_form.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "problems/base/error.hpp"
+
+namespace ccp {
+namespace {
+
+using Matrix3 = std::array<double, 9>;  // row-major
+
+/// The connected parts of a symmetric matrix.
+struct Parts {
+  std::vector<int> part;               ///< of each row
+  std::vector<int> place;              ///< of each row within its part
+  std::vector<std::vector<int>> rows;  ///< of each part, ascending
+};
+
+Parts connected_parts(const SparseColumns& a) {
+  std::vector<int> parent(a.rows);
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&](int i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  a.for_each([&](int i, int j, double) { parent[root(i)] = root(j); });
+  Parts parts;
+  parts.part.assign(a.rows, -1);
+  parts.place.resize(a.rows);
+  std::vector<int> number(a.rows, -1);
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    int& p = number[root(static_cast<int>(i))];
+    if (p < 0) {
+      p = static_cast<int>(parts.rows.size());
+      parts.rows.emplace_back();
+    }
+    parts.part[i] = p;
+    parts.place[i] = static_cast<int>(parts.rows[p].size());
+    parts.rows[p].push_back(static_cast<int>(i));
+  }
+  return parts;
+}
+
+/// What a contact has in one part of M: rows within the part, and three columns.
+struct Touch {
+  int contact = 0;
+  std::vector<int> row;
+  std::vector<double> entry;  ///< [3][rows]
+};
+
+/// The contacts of every part.
+std::vector<std::vector<Touch>> touches_of(const SparseColumns& h, const Parts& parts) {
+  std::vector<std::vector<Touch>> touches(parts.rows.size());
+  for (std::size_t c = 0; c < h.columns / 3; ++c) {
+    std::map<int, std::map<int, std::array<double, 3>>> found;  // part, row in it
+    for (int k = 0; k < 3; ++k) {
+      for (std::int64_t l = h.offset[3 * c + k]; l < h.offset[3 * c + k + 1]; ++l) {
+        found[parts.part[h.row[l]]][parts.place[h.row[l]]][k] = h.value[l];
+      }
+    }
+    for (const auto& [part, rows] : found) {
+      Touch touch;
+      touch.contact = static_cast<int>(c);
+      for (const auto& row : rows) touch.row.push_back(row.first);
+      for (int k = 0; k < 3; ++k) {
+        for (const auto& row : rows) touch.entry.push_back(row.second[k]);
+      }
+      touches[part].push_back(std::move(touch));
+    }
+  }
+  return touches;
+}
+
+MassSolve factorise_part(const SparseColumns& mass, const Parts& parts, std::size_t p,
+                         const MassFactoriser& factorise) {
+  std::vector<std::int64_t> offset{0};
+  std::vector<int> row;
+  std::vector<double> value;
+  for (const int j : parts.rows[p]) {
+    for (std::int64_t k = mass.offset[j]; k < mass.offset[j + 1]; ++k) {
+      if (mass.row[k] < j) continue;
+      row.push_back(parts.place[mass.row[k]]);
+      value.push_back(mass.value[k]);
+    }
+    offset.push_back(static_cast<std::int64_t>(row.size()));
+  }
+  return factorise(offset, row, value);
+}
+
+}  // namespace
+
+void condense(const MassForm& form, const MassFactoriser& factorise, const std::string& where,
+              const std::string& place, BlockMatrix& delassus, std::vector<double>& r) {
+  const Parts parts = connected_parts(form.mass);
+  const auto touches = touches_of(form.contact, parts);
+  std::vector<Block> blocks;
+  r = form.w;
+  for (std::size_t p = 0; p < parts.rows.size(); ++p) {
+    if (touches[p].empty()) continue;
+    const MassSolve solve = factorise_part(form.mass, parts, p, factorise);
+    if (!solve) {
+      throw InputError(where, place, "a symmetric positive definite matrix",
+                       fmt::format("one that is not, in rows {} to {}", parts.rows[p].front(),
+                                   parts.rows[p].back()));
+    }
+    std::vector<double> free;
+    for (const int i : parts.rows[p]) free.push_back(form.f[i]);
+    solve(free);
+    for (const Touch& touch : touches[p]) {
+      const std::size_t size = touch.row.size();
+      for (int k = 0; k < 3; ++k) {
+        for (std::size_t i = 0; i < size; ++i) {
+          r[3 * touch.contact + k] += touch.entry[k * size + i] * free[touch.row[i]];
+        }
+      }
+    }
+    // Column by column, so that no more than three columns of M^-1 H are held at a time.
+    std::array<std::vector<double>, 3> x;
+    for (const Touch& right : touches[p]) {
+      for (int k = 0; k < 3; ++k) {
+        x[k].assign(parts.rows[p].size(), 0.0);
+        for (std::size_t i = 0; i < right.row.size(); ++i) {
+          x[k][right.row[i]] = right.entry[k * right.row.size() + i];
+        }
+        solve(x[k]);
+      }
+      for (const Touch& left : touches[p]) {
+        if (left.contact < right.contact) continue;
+        const std::size_t size = left.row.size();
+        Block block{left.contact, right.contact, {}};
+        for (int l = 0; l < 3; ++l) {
+          for (int k = 0; k < 3; ++k) {
+            for (std::size_t i = 0; i < size; ++i) {
+              block.value[3 * l + k] += left.entry[l * size + i] * x[k][left.row[i]];
+            }
+          }
+        }
+        Block mirrored{right.contact, left.contact, {}};
+        for (int l = 0; l < 3; ++l) {
+          for (int k = 0; k < 3; ++k) mirrored.value[3 * k + l] = block.value[3 * l + k];
+        }
+        if (left.contact == right.contact) {  // its half and the half of its mirror image
+          for (double& value : block.value) value /= 2;
+          for (double& value : mirrored.value) value /= 2;
+        }
+        blocks.push_back(block);
+        blocks.push_back(mirrored);
+      }
+    }
+  }
+  delassus = block_matrix(form.contact.columns / 3, std::move(blocks));
+}
+
+std::vector<double> velocities(const MassForm& form, const std::vector<double>& gamma,
+                               const MassFactoriser& factorise, const std::string& where) {
+  std::vector<double> v = multiply_add(form.contact, gamma, form.f);
+  if (v.empty()) return v;
+  Parts whole;
+  whole.place.resize(v.size());
+  std::iota(whole.place.begin(), whole.place.end(), 0);
+  whole.rows.push_back(whole.place);
+  const MassSolve solve = factorise_part(form.mass, whole, 0, factorise);
+  if (!solve) throw InputError(where, "masses", "a positive definite matrix", "one that is not");
+  solve(v);
+  return v;
+}
+
+std::vector<double> multiply_add(const SparseColumns& a, const std::vector<double>& x,
+                                 std::vector<double> y) {
+  a.for_each([&](int i, int j, double value) { y[i] += value * x[j]; });
+  return y;
+}
+
+std::vector<double> multiply_transposed_add(const SparseColumns& a, const std::vector<double>& x,
+                                            std::vector<double> y) {
+  a.for_each([&](int i, int j, double value) { y[j] += value * x[i]; });
+  return y;
+}
+
+// ---- rigid bodies -------------------------------------------------------------------------------
+
+namespace {
+
+constexpr double tolerance = 1e-9;  // of what must be orthonormal, symmetric or skew
+
+double largest(const Matrix3& a) {
+  double value = 0;
+  for (const double x : a) value = std::max(value, std::abs(x));
+  return value;
+}
+
+/// a b^T.
+Matrix3 multiply_transposed(const Matrix3& a, const Matrix3& b) {
+  Matrix3 c{};
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      for (int k = 0; k < 3; ++k) c[3 * i + j] += a[3 * i + k] * b[3 * j + k];
+    }
+  }
+  return c;
+}
+
+/// @return false if a is singular (to rounding)
+bool invert(const Matrix3& a, Matrix3& inverse) {
+  const Matrix3 adjugate = {
+      a[4] * a[8] - a[5] * a[7], a[2] * a[7] - a[1] * a[8], a[1] * a[5] - a[2] * a[4],
+      a[5] * a[6] - a[3] * a[8], a[0] * a[8] - a[2] * a[6], a[2] * a[3] - a[0] * a[5],
+      a[3] * a[7] - a[4] * a[6], a[1] * a[6] - a[0] * a[7], a[0] * a[4] - a[1] * a[3]};
+  const double determinant = a[0] * adjugate[0] + a[1] * adjugate[3] + a[2] * adjugate[6];
+  const double scale = largest(a);
+  if (!(std::abs(determinant) > 1e-14 * scale * scale * scale)) return false;
+  for (int i = 0; i < 9; ++i) inverse[i] = adjugate[i] / determinant;
+  return true;
+}
+
+/// The masses of blocks of `width` rows. @return "" or what they are not
+std::string read_masses(const SparseColumns& mass, std::size_t width, ContactProblem& problem) {
+  const std::size_t m = mass.rows / width;
+  std::vector<Matrix3> linear(m, Matrix3{}), inertia(m, Matrix3{});
+  std::string fault;
+  mass.for_each([&](std::size_t i, std::size_t j, double value) {
+    const std::size_t body = j / width, p = i % width, q = j % width;
+    if (i / width != body || (p < 3) != (q < 3)) {
+      fault = fmt::format("M has an entry at ({}, {}), outside of blocks of bodies", i, j);
+      return;
+    }
+    (p < 3 ? linear : inertia)[body][3 * (p % 3) + q % 3] = value;
+  });
+  if (!fault.empty()) return fault;
+  problem.inverse_mass.resize(m);
+  if (width == 6) problem.inverse_inertia.resize(9 * m);
+  for (std::size_t b = 0; b < m; ++b) {
+    const double kg = linear[b][0];
+    for (int i = 0; i < 9; ++i) {
+      if (std::abs(linear[b][i] - (i % 4 == 0 ? kg : 0)) > tolerance * kg || !(kg > 0)) {
+        return fmt::format("M of body {} is not a mass times the identity", b);
+      }
+    }
+    problem.inverse_mass[b] = 1 / kg;
+    Matrix3 inverse{};
+    if (width == 3) continue;
+    if (!invert(inertia[b], inverse)) return fmt::format("the inertia of body {} is singular", b);
+    std::copy(inverse.begin(), inverse.end(), problem.inverse_inertia.begin() + 9 * b);
+  }
+  return "";
+}
+
+/// Frame, bodies and arms of contact c. @return "" or what it is not
+std::string read_contact(const SparseColumns& h, std::size_t width, std::size_t c,
+                         ContactProblem& problem) {
+  struct Side {
+    Matrix3 linear{}, angular{};
+  };
+  std::map<int, Side> sides;  // by body
+  for (int k = 0; k < 3; ++k) {
+    for (std::int64_t l = h.offset[3 * c + k]; l < h.offset[3 * c + k + 1]; ++l) {
+      const std::size_t row = h.row[l];
+      Side& side = sides[static_cast<int>(row / width)];
+      (row % width < 3 ? side.linear : side.angular)[3 * (row % 3) + k] = h.value[l];
+    }
+  }
+  if (sides.empty() || sides.size() > 2) {
+    return fmt::format("contact {} touches {} bodies", c, sides.size());
+  }
+  // The frame is that of body B, the last one; body A has it with the other sign.
+  const auto b = std::prev(sides.end());
+  double* const frame = &problem.frame[9 * c];
+  for (int k = 0; k < 3; ++k) {
+    for (int i = 0; i < 3; ++i) frame[3 * k + i] = b->second.linear[3 * i + k];
+  }
+  const Matrix3 square = multiply_transposed(
+      {frame[0], frame[1], frame[2], frame[3], frame[4], frame[5], frame[6], frame[7], frame[8]},
+      {frame[0], frame[1], frame[2], frame[3], frame[4], frame[5], frame[6], frame[7], frame[8]});
+  for (int i = 0; i < 9; ++i) {
+    const double off = std::abs(square[i] - (i % 4 == 0 ? 1 : 0));
+    if (off > tolerance) {
+      return fmt::format("the axes of contact {} are not orthonormal (off by {:.2g})", c, off);
+    }
+  }
+  problem.contact_bodies[2 * c] = -1;
+  for (const auto& [body, side] : sides) {
+    const bool is_b = body == b->first;
+    problem.contact_bodies[2 * c + (is_b ? 1 : 0)] = body;
+    for (int i = 0; i < 9; ++i) {
+      const double other = side.linear[i] + (is_b ? -1 : 1) * b->second.linear[i];
+      if (std::abs(other) > tolerance) {
+        return fmt::format("the bodies of contact {} do not move against each other", c);
+      }
+    }
+    if (width == 3) continue;
+    const Matrix3 cross = multiply_transposed(side.angular, side.linear);  // of the arm
+    const double scale = std::max(largest(cross), 1e-300);
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        if (std::abs(cross[3 * i + j] + cross[3 * j + i]) > tolerance * scale) {
+          return fmt::format(
+              "the rotation of body {} at contact {} is not about the axes of its translation",
+              body, c);
+        }
+      }
+    }
+    auto& arm = is_b ? problem.arm_b : problem.arm_a;
+    arm[3 * c] = (cross[7] - cross[5]) / 2;
+    arm[3 * c + 1] = (cross[2] - cross[6]) / 2;
+    arm[3 * c + 2] = (cross[3] - cross[1]) / 2;
+  }
+  return "";
+}
+
+/// r = H^T M^-1 f + w.
+void read_free_velocity(const MassForm& form, std::size_t width, ContactProblem& problem) {
+  std::vector<double> v(form.f.size(), 0.0);
+  for (std::size_t b = 0; b < problem.bodies(); ++b) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      v[width * b + i] = problem.inverse_mass[b] * form.f[width * b + i];
+      for (std::size_t j = 0; width == 6 && j < 3; ++j) {
+        v[6 * b + 3 + i] += problem.inverse_inertia[9 * b + 3 * i + j] * form.f[6 * b + 3 + j];
+      }
+    }
+  }
+  problem.r = multiply_transposed_add(form.contact, v, form.w);
+}
+
+std::string try_bodies(const MassForm& form, std::size_t width, ContactProblem& problem) {
+  const std::size_t n = form.contact.columns / 3;
+  std::string fault = read_masses(form.mass, width, problem);
+  problem.contact_bodies.resize(2 * n);
+  problem.frame.resize(9 * n);
+  if (width == 6) problem.arm_a.assign(3 * n, 0.0), problem.arm_b.assign(3 * n, 0.0);
+  for (std::size_t c = 0; fault.empty() && c < n; ++c) {
+    fault = read_contact(form.contact, width, c, problem);
+  }
+  if (fault.empty()) read_free_velocity(form, width, problem);
+  return fault;
+}
+
+}  // namespace
+
+std::string to_bodies(const MassForm& form, ContactProblem& problem) {
+  std::string fault = "the number of velocities is no multiple of 3";
+  for (const std::size_t width : {std::size_t{3}, std::size_t{6}}) {
+    if (form.mass.rows % width != 0) continue;
+    ContactProblem attempt = problem;
+    attempt.form = ContactProblem::Form::bodies;
+    fault = try_bodies(form, width, attempt);
+    if (fault.empty()) {
+      problem = std::move(attempt);
+      return "";
+    }
+  }
+  return fault;
+}
+
+MassForm from_bodies(const ContactProblem& p, const std::string& where) {
+  const std::size_t n = p.contacts(), m = p.bodies();
+  std::vector<int> first(m, -1), width(m, 0);  // of each body's velocities
+  int size = 0;
+  std::vector<Triplet> mass, contact;
+  for (std::size_t b = 0; b < m; ++b) {
+    Matrix3 inverse{}, inertia{};
+    if (p.rotates()) std::copy_n(&p.inverse_inertia[9 * b], 9, inverse.begin());
+    const bool spins = largest(inverse) > 0;
+    if (spins && (p.inverse_mass[b] == 0 || !invert(inverse, inertia))) {
+      throw InputError(where, fmt::format("body {}", b),
+                       "a finite mass and a regular inertia, for FCLIB wants them",
+                       p.inverse_mass[b] == 0 ? "one that rotates about a fixed centre"
+                                              : "a singular inverse inertia");
+    }
+    if (p.inverse_mass[b] == 0) continue;
+    first[b] = size;
+    width[b] = 3;
+    for (int i = 0; i < 3; ++i) mass.push_back({size + i, size + i, 1 / p.inverse_mass[b]});
+    if (spins) {
+      width[b] = 6;
+      for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+          mass.push_back({size + 3 + i, size + 3 + j, inertia[3 * i + j]});
+        }
+      }
+    }
+    size += width[b];
+  }
+  for (std::size_t c = 0; c < n; ++c) {
+    for (int side = 0; side < 2; ++side) {
+      const int b = p.contact_bodies[2 * c + side];
+      if (b < 0 || width[b] == 0) continue;
+      const double sign = side == 0 ? -1 : 1;
+      for (int k = 0; k < 3; ++k) {
+        const auto column = static_cast<std::int32_t>(3 * c + k);
+        const double* axis = &p.frame[9 * c + 3 * k];
+        for (int i = 0; i < 3; ++i) contact.push_back({first[b] + i, column, sign * axis[i]});
+        if (width[b] < 6) continue;
+        const double* arm = &(side == 0 ? p.arm_a : p.arm_b)[3 * c];
+        for (int i = 0; i < 3; ++i) {  // arm x axis
+          const int j = (i + 1) % 3, l = (i + 2) % 3;
+          contact.push_back(
+              {first[b] + 3 + i, column, sign * (arm[j] * axis[l] - arm[l] * axis[j])});
+        }
+      }
+    }
+  }
+  MassForm form;
+  form.mass = SparseColumns::from_triplets(size, size, std::move(mass));
+  form.contact = SparseColumns::from_triplets(size, 3 * n, std::move(contact));
+  form.f.assign(size, 0.0);
+  form.w = p.r;
+  return form;
+}
+
+}  // namespace ccp

@@ -1,0 +1,131 @@
+#include "problems/formats/kleinert.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+#include <pugixml.hpp>
+
+#include "problems/base/error.hpp"
+
+namespace ccp {
+namespace {
+
+std::vector<double> numbers(const std::string& path, const std::string& place,
+                            const pugi::xml_node& array, std::size_t expected) {
+  const std::string format = array.attribute("format").as_string("ascii");
+  if (format != "ascii") {
+    throw InputError(path, place, "format=\"ascii\"", fmt::format("format=\"{}\"", format));
+  }
+  std::vector<double> values;
+  // The count is what the file says, which may be anything: no room is made for it in advance.
+  const char* text = array.child_value();
+  while (true) {
+    while (*text && std::isspace(static_cast<unsigned char>(*text))) ++text;
+    if (!*text) break;
+    char* end = nullptr;
+    const double value = std::strtod(text, &end);
+    if (end == text || !std::isfinite(value)) {
+      throw InputError(path, fmt::format("{} value {}", place, values.size()), "a finite number",
+                       fmt::format("'{}'", std::string(text).substr(0, 16)));
+    }
+    values.push_back(value);
+    text = end;
+  }
+  if (values.size() != expected) {
+    throw InputError(path, place, fmt::format("{} values", expected),
+                     fmt::format("{}", values.size()));
+  }
+  return values;
+}
+
+pugi::xml_node point_array(const pugi::xml_node& piece, const char* name) {
+  return piece.child("PointData").find_child_by_attribute("DataArray", "Name", name);
+}
+
+std::vector<double> positive(const std::string& path, const pugi::xml_node& piece, const char* name,
+                             std::size_t count) {
+  const std::string place = fmt::format("PointData array '{}'", name);
+  const pugi::xml_node array = point_array(piece, name);
+  if (!array) throw InputError(path, place, "an array of that name", "none");
+  std::vector<double> values = numbers(path, place, array, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (values[i] <= 0) {
+      throw InputError(path, fmt::format("{} value {}", place, i), "a number > 0",
+                       fmt::format("{}", values[i]));
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+Spheres read_kleinert(const std::string& path) {
+  if (!is_regular_file(path)) {
+    throw InputError(path, "", "a VTK unstructured grid (.vtu)", "no such file");
+  }
+  pugi::xml_document document;
+  const pugi::xml_parse_result parsed = document.load_file(path.c_str());
+  if (!parsed) {
+    throw InputError(path, fmt::format("byte {}", parsed.offset), "well-formed XML",
+                     parsed.description());
+  }
+  const pugi::xml_node root = document.child("VTKFile");
+  const pugi::xml_node piece = root.child("UnstructuredGrid").child("Piece");
+  if (!piece) {
+    throw InputError(path, "VTKFile/UnstructuredGrid/Piece", "such an element", "none");
+  }
+  const auto count = static_cast<std::size_t>(piece.attribute("NumberOfPoints").as_ullong());
+  const pugi::xml_node points = piece.child("Points").child("DataArray");
+  if (!points || points.attribute("NumberOfComponents").as_int() != 3) {
+    throw InputError(path, "Points", "a DataArray with 3 components",
+                     points ? points.attribute("NumberOfComponents").value() : "none");
+  }
+  Spheres spheres;
+  spheres.position = numbers(path, "Points", points, 3 * count);
+  spheres.radius = positive(path, piece, "radius", count);
+  spheres.mass = positive(path, piece, "mass", count);
+  if (const pugi::xml_node velocity = point_array(piece, "velocity")) {
+    spheres.velocity = numbers(path, "PointData array 'velocity'", velocity, 3 * count);
+  } else {
+    spheres.velocity.assign(3 * count, 0.0);
+  }
+  return spheres;
+}
+
+ContactProblem import_kleinert(const std::string& path, std::size_t contacts,
+                               const SphereModel& model, const HeavySpheres& heavy) {
+  struct Known {
+    std::size_t spheres, contacts;
+  };
+  constexpr Known papers[] = {{2048, 8378}, {5040, 21050}, {10192, 43409}};
+
+  Spheres spheres = read_kleinert(path);
+  if (contacts == 0) {
+    for (const Known& known : papers) {
+      if (spheres.count() == known.spheres) contacts = known.contacts;
+    }
+  }
+  sort_spatially(spheres);
+  std::vector<Candidate> candidates;
+  if (contacts > 0) {
+    candidates = nearest_candidates(spheres, contacts);
+  } else if (spheres.count() > 0) {
+    const double mean = std::accumulate(spheres.radius.begin(), spheres.radius.end(), 0.0) /
+                        static_cast<double>(spheres.count());
+    candidates = find_candidates(spheres, papers_cutoff * mean);
+  }
+  make_heavier(spheres, heavy);
+  ContactProblem problem = sphere_problem(spheres, candidates, model);
+  problem.name = std::filesystem::path(path).stem().string();
+  problem.source.kind = "imported";
+  problem.source.description =
+      fmt::format("particle state {} of Kleinert's nonsmooth granular benchmarks",
+                  std::filesystem::path(path).filename().string());
+  problem.source.licence = "MIT";
+  return problem;
+}
+
+}  // namespace ccp

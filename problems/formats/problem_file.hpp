@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "problems/model/contact_problem.hpp"
+
+namespace ccp {
+
+/// Version of the file schema this library reads and writes; see docs/problem-format.md.
+inline constexpr int problem_schema_version = 1;
+
+class Hdf5File;
+
+/// Reads and fully validates a problem file, or a step of a sequence file ("seq.h5#12").
+/// @throws InputError naming file, dataset, expected and found: missing or damaged file, other
+///         format or version, wrong shape, index out of range, NaN, negative mass or mu,
+///         frame not orthonormal, content that does not match its hash
+ContactProblem read_problem(const std::string& path);
+
+/// Writes a problem (validated first) under its final name only when it is complete.
+/// @throws InputError if the problem is invalid, or the file exists and `overwrite` is false
+void write_problem(const std::string& path, const ContactProblem& problem, bool overwrite);
+
+/// Writes a valid problem into the open group of a file (Hdf5File::enter), which is made if it is
+/// not there.
+void put_problem(Hdf5File& file, const ContactProblem& problem);
+
+}  // namespace ccp

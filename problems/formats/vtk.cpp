@@ -1,0 +1,274 @@
+#include "problems/formats/vtk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
+#include "problems/model/impulses.hpp"
+
+namespace ccp {
+namespace {
+
+/// A text file under construction.
+class TextFile {
+ public:
+  explicit TextFile(std::string path) : path_(std::move(path)), file_(path_, std::ios::binary) {}
+  template <class... Arguments>
+  void print(const char* format, const Arguments&... arguments) {
+    file_ << fmt::format(fmt::runtime(format), arguments...);
+  }
+  void finish() {
+    file_.close();
+    if (!file_) throw InputError(path_, "", "a file that can be written", "an error of the disk");
+  }
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
+
+/// A PolyData file: points, polygons of equal size (1: vertices, 2: lines, 3: triangles), and
+/// arrays on either.
+class PolyData {
+ public:
+  struct Field {
+    std::string name;
+    std::size_t components;
+    std::vector<double> data;
+  };
+  std::vector<double> points;        ///< [.][3]
+  std::vector<std::size_t> corners;  ///< [.][corners_each]
+  std::size_t corners_each = 3;
+  std::vector<Field> point_fields, cell_fields;
+
+  void write(const std::string& path) const {
+    static const char* const kinds[] = {"Verts", "Lines", "Polys"};
+    const std::size_t cells = corners.size() / corners_each;
+    const auto count = [&](std::size_t kind) { return kind + 1 == corners_each ? cells : 0; };
+    TextFile file(path);
+    file.print(
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"0.1\">\n<PolyData>\n");
+    file.print(
+        "<Piece NumberOfPoints=\"{}\" NumberOfVerts=\"{}\" NumberOfLines=\"{}\" "
+        "NumberOfStrips=\"0\" NumberOfPolys=\"{}\">\n",
+        points.size() / 3, count(0), count(1), count(2));
+    file.print("<PointData>\n");
+    for (const Field& field : point_fields) write_array(file, field);
+    file.print("</PointData>\n<CellData>\n");
+    for (const Field& field : cell_fields) write_array(file, field);
+    file.print("</CellData>\n<Points>\n");
+    write_array(file, {"points", 3, points});
+    file.print("</Points>\n<{}>\n<DataArray type=\"Int64\" Name=\"connectivity\">\n",
+               kinds[corners_each - 1]);
+    for (std::size_t k = 0; k < corners.size(); ++k) {
+      file.print("{}{}", corners[k], (k + 1) % corners_each == 0 ? '\n' : ' ');
+    }
+    file.print("</DataArray>\n<DataArray type=\"Int64\" Name=\"offsets\">\n");
+    for (std::size_t k = 1; k <= cells; ++k) file.print("{}\n", k * corners_each);
+    file.print("</DataArray>\n</{}>\n</Piece>\n</PolyData>\n</VTKFile>\n", kinds[corners_each - 1]);
+    file.finish();
+  }
+
+ private:
+  static void write_array(TextFile& file, const Field& field) {
+    file.print("<DataArray type=\"Float64\" Name=\"{}\" NumberOfComponents=\"{}\">\n", field.name,
+               field.components);
+    for (std::size_t k = 0; k < field.data.size(); ++k) {
+      file.print("{:.9g}{}", field.data[k], (k + 1) % field.components == 0 ? '\n' : ' ');
+    }
+    file.print("</DataArray>\n");
+  }
+};
+
+/// The unit sphere as triangles.
+struct UnitSphere {
+  std::vector<std::array<double, 3>> points;
+  std::vector<std::array<std::size_t, 3>> triangles;
+};
+
+UnitSphere subdivided_icosahedron(int detail) {
+  UnitSphere sphere;
+  const auto add = [&](double x, double y, double z) {
+    const double length = std::sqrt(x * x + y * y + z * z);
+    sphere.points.push_back({x / length, y / length, z / length});
+    return sphere.points.size() - 1;
+  };
+  const double golden = (1 + std::sqrt(5.0)) / 2;
+  for (const double x : {-1.0, 1.0}) {  // three rectangles at right angles
+    for (const double y : {-golden, golden}) {
+      add(x, y, 0);
+      add(0, x, y);
+      add(y, 0, x);
+    }
+  }
+  // Three corners that are neighbours are a face.
+  const auto near = [&](std::size_t i, std::size_t j) {
+    double square = 0;
+    for (int k = 0; k < 3; ++k) {
+      square += std::pow(sphere.points[i][k] - sphere.points[j][k], 2);
+    }
+    return square < 1.2;  // an edge has length 1.05
+  };
+  for (std::size_t i = 0; i < 12; ++i) {
+    for (std::size_t j = i + 1; j < 12; ++j) {
+      for (std::size_t k = j + 1; k < 12; ++k) {
+        if (near(i, j) && near(j, k) && near(i, k)) sphere.triangles.push_back({i, j, k});
+      }
+    }
+  }
+  for (int level = 0; level < detail; ++level) {
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> middles;
+    const auto middle = [&](std::size_t i, std::size_t j) {
+      const auto [found, is_new] = middles.try_emplace(std::minmax(i, j), 0);
+      if (is_new) {
+        const auto a = sphere.points[i], b = sphere.points[j];
+        found->second = add(a[0] + b[0], a[1] + b[1], a[2] + b[2]);
+      }
+      return found->second;
+    };
+    std::vector<std::array<std::size_t, 3>> finer;
+    for (const auto& [i, j, k] : sphere.triangles) {
+      const std::size_t a = middle(i, j), b = middle(j, k), c = middle(k, i);
+      using Triangle = std::array<std::size_t, 3>;
+      for (const Triangle& part :
+           {Triangle{i, a, c}, Triangle{a, j, b}, Triangle{c, b, k}, Triangle{a, b, c}}) {
+        finer.push_back(part);
+      }
+    }
+    sphere.triangles = std::move(finer);
+  }
+  return sphere;
+}
+
+/// [m][6] m/s and rad/s at the end of the step; bodies without mass do not fall.
+std::vector<double> final_velocity(const ContactProblem& problem,
+                                   const std::vector<double>& gamma) {
+  std::vector<double> velocity = problem.velocity;
+  velocity.resize(6 * problem.bodies(), 0.0);
+  if (gamma.empty()) return velocity;
+  const std::vector<double> change = body_velocity_changes(problem, gamma);
+  for (std::size_t i = 0; i < problem.bodies(); ++i) {
+    for (std::size_t k = 0; k < 6; ++k) velocity[6 * i + k] += change[6 * i + k];
+    for (std::size_t k = 0; k < 3 && problem.inverse_mass[i] > 0; ++k) {
+      velocity[6 * i + k] += problem.dt * problem.gravity[k];
+    }
+  }
+  return velocity;
+}
+
+PolyData bodies_of(const ContactProblem& problem, const std::vector<double>& gamma, int detail) {
+  PolyData out;
+  UnitSphere sphere{{{0, 0, 0}}, {}};
+  const bool points_only = detail < 0 || problem.radius.empty();
+  if (!points_only) sphere = subdivided_icosahedron(detail);
+  out.corners_each = points_only ? 1 : 3;
+  out.point_fields = {{"body", 1, {}},
+                      {"mass", 1, {}},
+                      {"velocity", 3, {}},
+                      {"angular_velocity", 3, {}},
+                      {"speed", 1, {}}};
+  if (points_only && !problem.radius.empty()) out.point_fields.push_back({"radius", 1, {}});
+  const std::vector<double> velocity = final_velocity(problem, gamma);
+  for (std::size_t i = 0; i < problem.bodies(); ++i) {
+    const std::size_t first = out.points.size() / 3;
+    const double* v = &velocity[6 * i];
+    const double inverse_mass = problem.inverse_mass[i];
+    const double radius = problem.radius.empty() ? 0 : problem.radius[i];
+    for (const auto& point : sphere.points) {
+      for (int k = 0; k < 3; ++k) {
+        out.points.push_back(problem.position[3 * i + k] + radius * point[k]);
+      }
+      auto field = out.point_fields.begin();
+      (field++)->data.push_back(static_cast<double>(i));
+      (field++)->data.push_back(inverse_mass > 0 ? 1 / inverse_mass : 0);  // 0: infinite
+      for (int part = 0; part < 2; ++part, ++field) {
+        field->data.insert(field->data.end(), v + 3 * part, v + 3 * part + 3);
+      }
+      (field++)->data.push_back(std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
+      if (field != out.point_fields.end()) field->data.push_back(radius);
+    }
+    if (points_only) out.corners.push_back(first);
+    for (const auto& triangle : sphere.triangles) {
+      for (const std::size_t corner : triangle) out.corners.push_back(first + corner);
+    }
+  }
+  return out;
+}
+
+PolyData contacts_of(const ContactProblem& problem, const std::vector<double>& gamma) {
+  PolyData out;
+  out.corners_each = 2;
+  out.cell_fields = {{"contact", 1, {}}, {"mu", 1, {}},      {"gap", 1, {}},
+                     {"gamma", 3, {}},   {"impulse", 3, {}}, {"gamma_norm", 1, {}}};
+  for (std::size_t c = 0; c < problem.contacts(); ++c) {
+    const double* frame = &problem.frame[9 * c];
+    for (int side = 0; side < 2; ++side) {
+      const std::int32_t body = problem.contact_bodies[2 * c + side];
+      const std::int32_t other = problem.contact_bodies[2 * c + 1 - side];
+      for (int k = 0; k < 3; ++k) {
+        double x = 0;
+        if (body >= 0) {
+          x = problem.position[3 * static_cast<std::size_t>(body) + k];
+        } else if (other >= 0) {  // the contact point, seen from the other body
+          x = problem.position[3 * static_cast<std::size_t>(other) + k];
+          if (problem.rotates()) {
+            x += (side == 0 ? problem.arm_b : problem.arm_a)[3 * c + k];
+          } else if (!problem.radius.empty()) {
+            x += (side == 0 ? -1 : 1) * problem.radius[other] * frame[k];
+          }
+        }
+        out.points.push_back(x);
+      }
+      out.corners.push_back(2 * c + side);
+    }
+    const double none[3] = {0, 0, 0};
+    const double* g = gamma.empty() ? none : &gamma[3 * c];
+    auto field = out.cell_fields.begin();
+    (field++)->data.push_back(static_cast<double>(c));
+    (field++)->data.push_back(problem.mu[c]);
+    (field++)->data.push_back(problem.gap.empty() ? 0 : problem.gap[c]);
+    field->data.insert(field->data.end(), g, g + 3);
+    ++field;
+    for (int k = 0; k < 3; ++k) {
+      field->data.push_back(frame[k] * g[0] + frame[3 + k] * g[1] + frame[6 + k] * g[2]);
+    }
+    (++field)->data.push_back(std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]));
+  }
+  return out;
+}
+
+}  // namespace
+
+void export_vtk(const std::string& prefix, const ContactProblem& problem,
+                const std::vector<double>& gamma, const VtkOptions& options) {
+  if (problem.form != ContactProblem::Form::bodies || problem.position.empty()) {
+    throw InputError(problem.name, "/bodies/position", "positions of the bodies", "none");
+  }
+  const std::string bodies = prefix + "-bodies.vtp", contacts = prefix + "-contacts.vtp",
+                    both = prefix + ".vtm";
+  for (const std::string& path : {bodies, contacts, both}) {
+    check_output_path(path, options.overwrite);
+  }
+  bodies_of(problem, gamma, options.detail).write(bodies);
+  contacts_of(problem, gamma).write(contacts);
+  const auto name = [](const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+  };
+  TextFile file(both);
+  file.print(
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"vtkMultiBlockDataSet\" version=\"1.0\">\n"
+      "<vtkMultiBlockDataSet>\n<DataSet index=\"0\" name=\"bodies\" file=\"{}\"/>\n"
+      "<DataSet index=\"1\" name=\"contacts\" file=\"{}\"/>\n"
+      "</vtkMultiBlockDataSet>\n</VTKFile>\n",
+      name(bodies), name(contacts));
+  file.finish();
+}
+
+}  // namespace ccp

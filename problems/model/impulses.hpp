@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "problems/model/contact_problem.hpp"
+
+namespace ccp {
+
+/// What impulses do to bodies, D gamma (bodies form).
+/// @param gamma  [n][3] N s, contact axes
+/// @return [m][6] N s and N m s, linear then angular; angular parts are zero if no body rotates
+std::vector<double> body_momenta(const ContactProblem& problem, const std::vector<double>& gamma);
+
+/// M^-1 D gamma. @return [m][6] m/s and rad/s
+std::vector<double> body_velocity_changes(const ContactProblem& problem,
+                                          const std::vector<double>& gamma);
+
+}  // namespace ccp

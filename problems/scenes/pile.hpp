@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "problems/dynamics/sphere_steps.hpp"
+
+namespace ccp {
+
+/// A pile of non-rotating spheres: a jittered square column dropped on the ground, which collapses
+/// and settles until no sphere is faster than `rest_speed`; then frozen with zero velocities.
+/// Defaults describe Test Problems 1-3 of seeds 000 and 001.
+struct PileOptions {
+  std::size_t spheres = 2048;
+  std::size_t contacts = 8378;  ///< the pairs of smallest gap; 0 = all within 0.666 mean radii
+  std::uint64_t seed = 1;
+  int column = 0;     ///< spheres along one side of the column; 0 = cbrt(spheres / 4)
+  double drop = 0.1;  ///< m, lowest layer above the ground at the start
+  double radius_min = 0.008, radius_max = 0.016;  ///< m, uniformly distributed between
+  double density = 1650;                          ///< kg/m^3
+  SphereModel model;       ///< mu, dt, gravity and stiffness of the frozen problem
+  double flow_dt = 0.01;   ///< s, step while the column collapses
+  double flow_time = 1.6;  ///< s
+  StepAccuracy flow{1e-2, 100};
+  StepAccuracy settle{5e-4, 300};
+  double rest_speed = 1e-3;  ///< m/s
+  int max_steps = 3000;
+  /// m, x and y are recorded on this grid, 0 = as they are. Recorded digits are what makes a frozen
+  /// pile hard: they leave gaps of contacts at rest that do not agree with each other, as the
+  /// printed states of the papers have them. See problems/README.md.
+  double position_grid = 4e-5;
+  HeavySpheres heavy;  ///< of the frozen problem; the pile settles without
+};
+
+/// What happened on the way, for progress displays.
+struct PileProgress {
+  int step = 0;
+  double time = 0;  ///< s, simulated
+  std::size_t contacts = 0;
+  double max_speed = 0;  ///< m/s
+  bool settling = false;
+};
+
+/// Makes the pile; the same options and step solver give the same bytes on the same build.
+/// @throws InputError for options that contradict each other, or if the pile does not come to rest
+ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
+                             const std::function<void(const PileProgress&)>& progress = {});
+
+/// Consecutive time steps of a pile as a sequence: from the settled pile as it would be frozen, or
+/// from the time `from` of the collapse on. With elastic contacts (model.hertz) the settled pile,
+/// which was stacked rigid, first comes to rest again. One step is made before the first that is
+/// kept, so that all have a guess "previous". The contacts of a step are the `contacts` nearest
+/// pairs, or with contacts = 0 all that may touch in it; elastic ones are all pairs that touch.
+/// @param solver  makes the pile; @param accurate  solves the steps that are kept
+std::vector<ContactProblem> generate_pile_sequence(
+    const PileOptions& options, const SequenceOptions& sequence, StepSolver& solver,
+    StepSolver& accurate, const std::function<void(const PileProgress&)>& progress = {});
+
+}  // namespace ccp

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+
+#include "problems/dynamics/sphere_steps.hpp"
+
+namespace ccp {
+
+/// Scenes in the plane y = 0, above the ground z = 0, moved on by time steps; those of seed 002.
+/// The first tangent t1 of every contact lies in the plane, so that a friction pyramid with corners
+/// along +-t1 is exact.
+struct PlanarOptions {
+  double mu = 0.2;
+  double dt = 0.05;     ///< s
+  double gravity = 10;  ///< m/s^2
+  double slope = 0;     ///< degrees by which the ground falls along x
+  int steps = 0;        ///< taken before the problem is frozen
+};
+
+/// Spheres of one kind, stacked as a triangle with `rows` of them on the ground, at rest and just
+/// touching: rows (rows + 1) / 2 bodies that rotate, rows + 3 rows (rows - 1) / 2 contacts.
+struct PyramidOptions {
+  PlanarOptions planar;
+  int rows = 4;
+  double radius = 0.5;  ///< m
+  double mass = 1;      ///< kg
+};
+
+/// One particle of 1 kg that does not rotate, thrown along the ground.
+struct ParticleOptions {
+  PlanarOptions planar;
+  double speed = 1;   ///< m/s, along x at the start
+  double height = 0;  ///< m, above the ground at the start
+};
+
+/// The bodies at the end of a time step.
+struct PlanarState {
+  double time;  ///< s
+  const Spheres& spheres;
+  const std::vector<double>& angular_velocity;  ///< [m][3] rad/s
+};
+using PlanarRecorder = std::function<void(const PlanarState&)>;
+
+/// The problem of the time step that follows `steps` others. Steps are of the papers' scheme with
+/// gaps in r (seed 002, gamma = 1; seed 001 eq. 10): velocities from impulses, then positions.
+/// @param record  called with the start and after every step
+/// @throws InputError for options out of range
+ContactProblem generate_pyramid(const PyramidOptions& options, StepSolver& solver,
+                                const PlanarRecorder& record = {});
+ContactProblem generate_particle(const ParticleOptions& options, StepSolver& solver,
+                                 const PlanarRecorder& record = {});
+
+}  // namespace ccp

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problems/model/contact_problem.hpp"
+
+namespace ccp {
+
+/// A scene small enough to be solved by hand; its file holds the solution as reference.
+struct SceneEntry {
+  std::string name;
+  std::string summary;
+};
+
+/// All scenes, in the order in which they are explained in problems/README.md.
+std::vector<SceneEntry> scene_entries();
+
+/// Builds one of them. The reference solves the convex CCP exactly (to rounding).
+/// @throws InputError for an unknown name, with the nearest known one
+ContactProblem make_scene(const std::string& name);
+
+}  // namespace ccp

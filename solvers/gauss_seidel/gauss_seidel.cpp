@@ -1,0 +1,425 @@
+#include "solvers/gauss_seidel/gauss_seidel.hpp"
+
+#include <cmath>
+
+#include "solvers/core/extremes.hpp"
+#include "solvers/core/staged_loop.hpp"
+#include "solvers/core/transfer.hpp"
+
+namespace ccp {
+namespace {
+
+/// Columns of the record of a contact.
+enum Column {
+  normal_x = 0,
+  r_x = 3,
+  friction = 6,
+  inverse_n,  ///< 1 / a of the contact's metric, 0 where that is 0
+  inverse_t,  ///< 1 / b
+  ratio,      ///< b / a
+  heavier,    ///< max(a, b)
+  step,       ///< 3 / trace(N_cc)
+};
+
+/// How a visit finds the new impulse of its contact.
+enum class Local {
+  metric,   ///< exactly, where N_cc = diag(a, b, b)
+  coulomb,  ///< the same for Coulomb's law
+  block,    ///< exactly for any N_cc, then relaxed
+  step,     ///< one projected step
+};
+
+/// The contacts by their places in the sweep; see GaussSeidel for the arrays.
+struct Contacts {
+  GaussSeidel::Records record;
+  DeviceArray<double* [6]> block;
+  VectorView p;
+  Law law;
+  double omega;
+
+  /// Replaces the impulse of the contact at place i, whose bodies move at `velocity` relative to
+  /// each other. @return its change
+  template <Local local>
+  KOKKOS_INLINE_FUNCTION Vec3 visit(int i, const Vec3& velocity) const {
+    const double mu = record(i, friction);
+    const Vec3 normal{record(i, normal_x), record(i, normal_x + 1), record(i, normal_x + 2)};
+    const Vec3 u = velocity + Vec3{record(i, r_x), record(i, r_x + 1), record(i, r_x + 2)};
+    const Vec3 old = load3(p, i);
+    // The inverses are 0 for a contact that moves nothing, which therefore stays.
+    const double inverse_a = record(i, inverse_n), inverse_b = record(i, inverse_t);
+    Vec3 next;
+    if (local == Local::metric) {
+      next = project_in_metric(old - stretch(inverse_a, inverse_b, u, normal), normal, mu,
+                               record(i, ratio));
+    } else if (local == Local::coulomb) {
+      next = project_coulomb(old - stretch(inverse_a, inverse_b, u, normal), normal, mu);
+    } else if (local == Local::block) {
+      next = inverse_a > 0 && inverse_b > 0 ? solve_block(i, old, u, normal, mu) : old;
+      if (omega != 1) next = project_friction_cone(old + omega * (next - old), normal, mu);
+    } else {
+      Vec3 v = u;
+      if (law == Law::coulomb) v = u + (mu * split(u, normal).size) * normal;
+      next = project_friction_cone(old - (omega * record(i, step)) * v, normal, mu);
+    }
+    store3(p, i, next);
+    return next - old;
+  }
+
+  KOKKOS_INLINE_FUNCTION Vec3 solve_block(int i, const Vec3& old, const Vec3& u, const Vec3& normal,
+                                          double mu) const {
+    LocalBlock own;
+    for (int k = 0; k < 6; ++k) own.a[k] = block(i, k);
+    const Vec3 rest = u - multiply(own, old);
+    if (law == Law::coulomb) return solve_local_coulomb(own, rest, normal, mu);
+    return solve_local_convex(own, rest, old, normal, mu, record(i, inverse_n),
+                              record(i, inverse_t), record(i, ratio));
+  }
+};
+
+/// Velocities of bodies that do not rotate.
+struct Bodies {
+  DeviceArray<int* [2]> body;
+  DeviceArray<double* [4]> v;  ///< with the inverse mass in column 3
+
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
+    return row3(v, body(i, 1)) - row3(v, body(i, 0));
+  }
+  KOKKOS_INLINE_FUNCTION void push(int i, const Vec3& d) const {
+    push(body(i, 0), -1, d);
+    push(body(i, 1), 1, d);
+  }
+  KOKKOS_INLINE_FUNCTION void push(int b, double sign, const Vec3& d) const {
+    const double inverse_mass = sign * v(b, 3);
+    if (inverse_mass == 0) return;  // immovable: shared by contacts of one colour
+    v(b, 0) += inverse_mass * d.x;
+    v(b, 1) += inverse_mass * d.y;
+    v(b, 2) += inverse_mass * d.z;
+  }
+};
+
+struct RotatingBodies {
+  Bodies linear;
+  DeviceArray<double* [3]> spin;
+  DeviceArray<double* [3][3]> inverse_inertia;
+  DeviceArray<double* [2][3]> arm;
+
+  KOKKOS_INLINE_FUNCTION Vec3 lever(int i, int side) const {
+    return {arm(i, side, 0), arm(i, side, 1), arm(i, side, 2)};
+  }
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
+    const int a = linear.body(i, 0), b = linear.body(i, 1);
+    return linear.velocity(i) +
+           (cross(row3(spin, b), lever(i, 1)) - cross(row3(spin, a), lever(i, 0)));
+  }
+  KOKKOS_INLINE_FUNCTION void push(int i, const Vec3& d) const {
+    linear.push(i, d);
+    turn(linear.body(i, 0), -1, cross(lever(i, 0), d));
+    turn(linear.body(i, 1), 1, cross(lever(i, 1), d));
+  }
+  KOKKOS_INLINE_FUNCTION void turn(int b, double sign, const Vec3& torque) const {
+    for (int k = 0; k < 3; ++k) {
+      const double change =
+          sign * (inverse_inertia(b, k, 0) * torque.x + inverse_inertia(b, k, 1) * torque.y +
+                  inverse_inertia(b, k, 2) * torque.z);
+      if (change != 0) spin(b, k) += change;
+    }
+  }
+};
+
+/// Adds what an impulse does through the compliance of its own contact.
+template <class Link>
+struct Compliant {
+  Link link;
+  DeviceArray<double* [2]> compliance;
+  GaussSeidel::Records record;
+  VectorView p;
+
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
+    const Vec3 normal{record(i, normal_x), record(i, normal_x + 1), record(i, normal_x + 2)};
+    return link.velocity(i) + stretch(compliance(i, 0), compliance(i, 1), load3(p, i), normal);
+  }
+  KOKKOS_INLINE_FUNCTION void push(int i, const Vec3& d) const { link.push(i, d); }
+};
+
+/// Assembled form: the contact's row of N times all impulses.
+struct Rows {
+  VectorView p;
+  DeviceArray<std::int64_t*> offset;
+  DeviceArray<int*> column;
+  DeviceArray<double* [3][3]> matrix;
+
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
+    Vec3 u;
+    for (std::int64_t k = offset(i); k < offset(i + 1); ++k) {
+      const Vec3 g = load3(p, column(k));
+      u.x += matrix(k, 0, 0) * g.x + matrix(k, 0, 1) * g.y + matrix(k, 0, 2) * g.z;
+      u.y += matrix(k, 1, 0) * g.x + matrix(k, 1, 1) * g.y + matrix(k, 1, 2) * g.z;
+      u.z += matrix(k, 2, 0) * g.x + matrix(k, 2, 1) * g.y + matrix(k, 2, 2) * g.z;
+    }
+    return u;
+  }
+  KOKKOS_INLINE_FUNCTION void push(int, const Vec3&) const {}
+};
+
+/// Visits the contacts of one group, of which none needs another.
+template <class Link, Local local>
+struct VisitGroup {
+  Contacts contacts;
+  Link link;
+  DeviceArray<int*> groups;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const int group) const {
+    const int begin = groups(group), count = groups(group + 1) - begin;
+    if (count == SweepOrder::lanes) {
+      run(begin, SweepOrder::lanes);
+    } else {
+      run(begin, count);
+    }
+  }
+
+  CCP_FLATTEN KOKKOS_INLINE_FUNCTION void run(const int begin, const int count) const {
+    Vec3 d[SweepOrder::lanes];
+    for (int i = 0; i < count; ++i) {
+      d[i] = link.velocity(begin + i);
+      CCP_NO_GATHER;
+    }
+    CCP_LANES
+    for (int i = 0; i < count; ++i) d[i] = contacts.template visit<local>(begin + i, d[i]);
+    for (int i = 0; i < count; ++i) {
+      link.push(begin + i, d[i]);
+      CCP_NO_GATHER;
+    }
+  }
+};
+
+/// All groups in their order, by one thread, or colour by colour in parallel.
+template <class Visit>
+void visit_all(const Visit& visit, const SweepOrder& order, bool backward) {
+  if (order.colors.empty()) {
+    const int last = static_cast<int>(order.groups.size()) - 2;
+    Kokkos::parallel_for(
+        "ccp::GaussSeidel::sweep", range(1), KOKKOS_LAMBDA(const int) {
+          for (int k = 0; k <= last; ++k) visit(backward ? last - k : k);
+        });
+    return;
+  }
+  const int last = static_cast<int>(order.colors.size()) - 2;
+  for (int k = 0; k <= last; ++k) {
+    const int color = backward ? last - k : k;
+    const int begin = order.colors[color];
+    Kokkos::parallel_for(
+        "ccp::GaussSeidel::color", range(order.colors[color + 1] - begin),
+        KOKKOS_LAMBDA(const int group) { visit(begin + group); });
+  }
+}
+
+template <class Link>
+void visit_all(const Contacts& contacts, const Link& link, const DeviceArray<int*>& groups,
+               Local local, const SweepOrder& order, bool backward) {
+  switch (local) {
+    case Local::metric:
+      return visit_all(VisitGroup<Link, Local::metric>{contacts, link, groups}, order, backward);
+    case Local::coulomb:
+      return visit_all(VisitGroup<Link, Local::coulomb>{contacts, link, groups}, order, backward);
+    case Local::block:
+      return visit_all(VisitGroup<Link, Local::block>{contacts, link, groups}, order, backward);
+    case Local::step:
+      return visit_all(VisitGroup<Link, Local::step>{contacts, link, groups}, order, backward);
+  }
+}
+
+}  // namespace
+
+GaussSeidel::GaussSeidel(const Problem& problem, const SweepOptions& options)
+    : problem_(problem),
+      options_(options),
+      order_(options.colored ? colored_order(problem.host()) : sequential_order(problem.host())),
+      delassus_(problem.delassus()) {
+  const ContactProblem& host = problem.host();
+  const std::size_t n = host.contacts(), m = host.bodies();
+  contact_ = upload<DeviceArray<int*>>("ccp::GaussSeidel::contact", order_.contacts, n);
+  p_ = VectorView("ccp::GaussSeidel::p", 3 * n);
+  group_ =
+      upload<DeviceArray<int*>>("ccp::GaussSeidel::group", order_.groups, order_.groups.size());
+  gather_records(problem.shared_delassus().diagonal_blocks());
+
+  std::vector<int> place(n);
+  for (std::size_t i = 0; i < n; ++i) place[order_.contacts[i]] = static_cast<int>(i);
+  if (host.form == ContactProblem::Form::assembled) {
+    const BlockMatrix from = with_compliance(host, host.delassus);
+    std::vector<std::int64_t> offset{0};
+    std::vector<int> column;
+    std::vector<double> blocks;
+    column.reserve(from.columns.size());
+    blocks.reserve(from.blocks.size());
+    for (const int c : order_.contacts) {
+      for (std::int64_t k = from.row_offsets[c]; k < from.row_offsets[c + 1]; ++k) {
+        column.push_back(place[from.columns[k]]);
+        blocks.insert(blocks.end(), &from.blocks[9 * k], &from.blocks[9 * k] + 9);
+      }
+      offset.push_back(static_cast<std::int64_t>(column.size()));
+    }
+    row_offset_ = upload<DeviceArray<std::int64_t*>>("ccp::GaussSeidel::row", offset, n + 1);
+    matrix_ =
+        upload<DeviceArray<double* [3][3]>>("ccp::GaussSeidel::matrix", blocks, column.size());
+    column_ = upload<DeviceArray<int*>>("ccp::GaussSeidel::column", column, column.size());
+    return;
+  }
+  if (host.is_compliant()) {
+    std::vector<double> compliance;
+    for (const int c : order_.contacts) {
+      compliance.insert(compliance.end(), {host.compliance[2 * c], host.compliance[2 * c + 1]});
+    }
+    compliance_ = upload<DeviceArray<double* [2]>>("ccp::GaussSeidel::compliance", compliance, n);
+  }
+  const int immovable = static_cast<int>(m);
+  std::vector<int> body(2 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      const std::size_t c = static_cast<std::size_t>(order_.contacts[i]);
+      const int b = host.contact_bodies[2 * c + side];
+      body[2 * i + side] = b < 0 ? immovable : b;
+    }
+  }
+  body_ = upload<DeviceArray<int* [2]>>("ccp::GaussSeidel::body", body, n);
+  std::vector<double> velocity(4 * (m + 1), 0.0);
+  for (std::size_t i = 0; i < m; ++i) velocity[4 * i + 3] = host.inverse_mass[i];
+  velocity_ = upload<DeviceArray<double* [4]>>("ccp::GaussSeidel::velocity", velocity, m + 1);
+  if (!host.rotates()) return;
+  spin_ = DeviceArray<double* [3]>("ccp::GaussSeidel::spin", m + 1);
+  std::vector<double> inverse_inertia = host.inverse_inertia, arm(6 * n);
+  inverse_inertia.resize(9 * (m + 1), 0.0);
+  inverse_inertia_ = upload<DeviceArray<double* [3][3]>>("ccp::GaussSeidel::inverse_inertia",
+                                                         inverse_inertia, m + 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t c = static_cast<std::size_t>(order_.contacts[i]);
+    for (std::size_t k = 0; k < 3; ++k) {
+      arm[6 * i + k] = host.arm_a[3 * c + k];
+      arm[6 * i + 3 + k] = host.arm_b[3 * c + k];
+    }
+  }
+  arm_ = upload<DeviceArray<double* [2][3]>>("ccp::GaussSeidel::arm", arm, n);
+}
+
+void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
+  const ContactMetric metric = contact_metric(blocks, problem_.normal());
+  record_ = Records("ccp::GaussSeidel::record", problem_.contacts());
+  const bool own_blocks = options_.exact && (!metric.exact || options_.omega != 1);
+  if (own_blocks) {
+    block_ = DeviceArray<double* [6]>("ccp::GaussSeidel::block", problem_.contacts());
+  }
+  const auto record = record_;
+  const auto block = block_;
+  const auto contact = contact_;
+  const auto weight = metric.weight;
+  const auto r = problem_.r();
+  const auto normal = problem_.normal();
+  const auto mu = problem_.mu();
+  Kokkos::parallel_for(
+      "ccp::GaussSeidel::gather_records", range(problem_.contacts()), KOKKOS_LAMBDA(const int i) {
+        const int c = contact(i);
+        for (int k = 0; k < 3; ++k) {
+          record(i, normal_x + k) = normal(c, k);
+          record(i, r_x + k) = r(3 * c + k);
+        }
+        record(i, friction) = mu(c);
+        const double a = weight(c, 0), b = weight(c, 1);
+        record(i, inverse_n) = a > 0 ? 1 / a : 0;
+        record(i, inverse_t) = b > 0 ? 1 / b : 0;
+        record(i, ratio) = a > 0 ? b / a : 1;
+        record(i, heavier) = a > b ? a : b;
+        const double trace = blocks(c, 0, 0) + blocks(c, 1, 1) + blocks(c, 2, 2);
+        record(i, step) = trace > 0 ? 3 / trace : 0;
+        if (!own_blocks) return;
+        block(i, 0) = blocks(c, 0, 0);
+        block(i, 1) = blocks(c, 0, 1);
+        block(i, 2) = blocks(c, 0, 2);
+        block(i, 3) = blocks(c, 1, 1);
+        block(i, 4) = blocks(c, 1, 2);
+        block(i, 5) = blocks(c, 2, 2);
+      });
+}
+
+void GaussSeidel::reorder(const ConstVectorView& p, bool into_sweep, const VectorView& out) const {
+  const auto contact = contact_;
+  Kokkos::parallel_for(
+      "ccp::GaussSeidel::reorder", range(problem_.contacts()), KOKKOS_LAMBDA(const int i) {
+        if (into_sweep) {
+          store3(out, i, load3(p, contact(i)));
+        } else {
+          store3(out, contact(i), load3(p, i));
+        }
+      });
+}
+
+void GaussSeidel::set(const ConstVectorView& p) {
+  reorder(p, true, p_);
+  refresh();
+}
+
+void GaussSeidel::get(const VectorView& p) const {
+  reorder(p_, false, p);
+}
+
+void GaussSeidel::refresh() {
+  if (delassus_->is_assembled()) return;
+  const VectorView p("ccp::GaussSeidel::refresh", p_.extent(0));
+  get(p);
+  load_velocities(delassus_->body_velocities(p));
+}
+
+void GaussSeidel::load_velocities(const DelassusOperator::Image& image) {
+  const auto v = velocity_;
+  const auto spin = spin_;
+  const bool rotates = spin_.extent(0) > 0;
+  Kokkos::parallel_for(
+      "ccp::GaussSeidel::load_velocities", range(v.extent(0)), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) {
+          v(i, k) = image(i, k);
+          if (rotates) spin(i, k) = image(i, 3 + k);
+        }
+      });
+}
+
+double GaussSeidel::sweep(bool backward, bool measure) {
+  if (measure) {
+    if (before_.extent(0) == 0) before_ = VectorView("ccp::GaussSeidel::before", p_.extent(0));
+    Kokkos::deep_copy(ExecSpace(), before_, p_);
+  }
+  const Local local = !options_.exact               ? Local::step
+                      : block_.extent(0) > 0        ? Local::block
+                      : options_.law == Law::convex ? Local::metric
+                                                    : Local::coulomb;
+  const Contacts contacts{record_, block_, p_, options_.law, options_.omega};
+  const Bodies bodies{body_, velocity_};
+  const auto visit = [&](const auto& link) {
+    visit_all(contacts, link, group_, local, order_, backward);
+  };
+  const auto visit_bodies = [&](const auto& link) {
+    using Link = std::decay_t<decltype(link)>;
+    if (compliance_.extent(0) > 0) {
+      visit(Compliant<Link>{link, compliance_, record_, p_});
+    } else {
+      visit(link);
+    }
+  };
+  if (delassus_->is_assembled()) {
+    visit(Rows{p_, row_offset_, column_, matrix_});
+  } else if (spin_.extent(0) > 0) {
+    visit_bodies(RotatingBodies{bodies, spin_, inverse_inertia_, arm_});
+  } else {
+    visit_bodies(bodies);
+  }
+  return measure ? largest_change() : 0;
+}
+
+double GaussSeidel::largest_change() const {
+  const auto before = before_, p = p_;
+  const auto record = record_;
+  return largest_finite(
+      "ccp::GaussSeidel::largest_change", problem_.contacts(), KOKKOS_LAMBDA(const int i) {
+        return norm(load3(p, i) - load3(before, i)) * record(i, heavier);
+      });
+}
+
+}  // namespace ccp

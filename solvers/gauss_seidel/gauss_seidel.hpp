@@ -1,0 +1,73 @@
+#pragma once
+
+#include "solvers/core/contact_metric.hpp"
+#include "solvers/core/law.hpp"
+#include "solvers/core/problem.hpp"
+#include "solvers/gauss_seidel/local_problem.hpp"
+#include "solvers/gauss_seidel/sweep_order.hpp"
+
+namespace ccp {
+
+/// What one visit of a contact does.
+struct SweepOptions {
+  Law law = Law::convex;
+  bool exact = true;  ///< solve the contact's own problem; else one projected step in trace(N_cc)/3
+  double omega = 1;   ///< relaxation of the visit
+  bool colored = false;  ///< colour by colour in parallel; else one contact after the other
+};
+
+/// Gauss-Seidel sweeps over the contacts: every visit replaces the impulse of one contact and
+/// passes the change on to its bodies at once (bodies form), or reads the row of N afresh
+/// (assembled form). Holds the impulses in the order of its sweep. The result does not depend on
+/// the number of threads.
+class GaussSeidel {
+ public:
+  GaussSeidel(const Problem& problem, const SweepOptions& options);
+
+  /// Impulses in, in world axes, 3n values; and out.
+  void set(const ConstVectorView& p);
+  void get(const VectorView& p) const;
+
+  /// Visits all contacts once, the last one first with `backward`.
+  /// @return with `measure` the largest change of an impulse times its weight, m/s (NaN: not
+  /// finite)
+  double sweep(bool backward, bool measure);
+
+  /// Computes the bodies' velocities from the impulses again, without the rounding of the changes.
+  void refresh();
+
+  /// What is constant of a contact, by place in the sweep, column after column for SIMD lanes.
+  using Records = Kokkos::View<double* [12], Kokkos::LayoutLeft, MemSpace>;
+
+  // Public only because device lambdas may not live in private members.
+  void reorder(const ConstVectorView& p, bool into_sweep, const VectorView& out) const;
+  void load_velocities(const DelassusOperator::Image& image);
+  void gather_records(const DeviceArray<double* [3][3]>& blocks);
+  double largest_change() const;
+
+ private:
+  const Problem& problem_;
+  SweepOptions options_;
+  SweepOrder order_;
+  Teuchos::RCP<DelassusOperator> delassus_;
+
+  // By place in the sweep.
+  DeviceArray<int*> contact_;  ///< [n]
+  DeviceArray<int* [2]> body_;
+  Records record_;
+  DeviceArray<double* [6]> block_;  ///< N_cc, where the closed forms do not do
+  DeviceArray<double* [2][3]> arm_;
+  DeviceArray<double* [2]> compliance_;  ///< bodies form, where contacts are compliant
+  VectorView p_, before_;                ///< impulses now, and before a measured sweep
+  DeviceArray<int*> group_;
+  // By body, and m for the immovable one.
+  DeviceArray<double* [4]> velocity_;  ///< linear velocity, inverse mass
+  DeviceArray<double* [3]> spin_;
+  DeviceArray<double* [3][3]> inverse_inertia_;
+  // Assembled form, rows and columns by place in the sweep.
+  DeviceArray<std::int64_t*> row_offset_;
+  DeviceArray<int*> column_;
+  DeviceArray<double* [3][3]> matrix_;
+};
+
+}  // namespace ccp
