@@ -106,7 +106,7 @@ void add_column(CLI::App& command, Context& context) {
   };
   auto* column = command.add_subcommand(
       "column",
-      "A sequence: a 1-D column of elastic spheres that sinks under its weight (seed 003)");
+      "A sequence: a 1-D column of elastic spheres that sinks under its weight (Wang 2016)");
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
   a->sequence.options.name = "column";
@@ -323,7 +323,7 @@ void add_generate(CLI::App& app, Context& context) {
   add_pile(*command, context);
   add_column(*command, context);
   add_planar<PyramidOptions>(
-      *command, context, "pyramid", "A triangle of spheres that roll in a plane (seed 002)",
+      *command, context, "pyramid", "A triangle of spheres that roll in a plane (Anitescu slides)",
       [](PyramidOptions& o, const auto& number) {
         number("--rows", o.rows, "Spheres on the ground; rows (rows + 1) / 2 in all");
         number("--radius", o.radius, "m");
@@ -331,7 +331,7 @@ void add_generate(CLI::App& app, Context& context) {
       },
       generate_pyramid);
   add_planar<ParticleOptions>(
-      *command, context, "particle", "A particle thrown along the ground (seed 002)",
+      *command, context, "particle", "A particle thrown along the ground (Anitescu slides)",
       [](ParticleOptions& o, const auto& number) {
         number("--speed", o.speed, "Along x at the start, m/s");
         number("--height", o.height, "Above the ground at the start, m");

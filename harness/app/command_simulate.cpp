@@ -102,7 +102,7 @@ void add_simulate(CLI::App& app, Context& context) {
       "simulate", "Simulate a scene with a solver that may be inaccurate in every step");
   command->require_subcommand(1);
   auto* column = command->add_subcommand(
-      "column", "The column of seed 003: its height at rest by iterations a step and warm start");
+      "column", "The column of Wang 2016: its height at rest by iterations a step and warm start");
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
   add_column_options(*column, a->column);

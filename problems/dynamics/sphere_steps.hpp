@@ -53,12 +53,12 @@ class ImpulseMemory {
   double dt_ = 1;
 };
 
-/// Makes gamma_n >= 0 and shortens gamma_t to mu gamma_n: seed 003 Sect. 3.
+/// Makes gamma_n >= 0 and shortens gamma_t to mu gamma_n: Wang 2016 Sect. 3.
 void clamp_into_cones(const std::vector<double>& mu, std::vector<double>& gamma);
 
 /// What an elastic model says of the impulses: gamma_n = dt k_n delta^(3/2) of Hertz's law and
 /// gamma_t = -(dt / gamma_t) u_t of Rayleigh's dissipation with the velocities at the start of the
-/// step, clamped into the cones (seed 003 eq. 9-10 in our units: see docs/sequence-format.md).
+/// step, clamped into the cones (Wang 2016 eq. 9-10 in our units: see docs/sequence-format.md).
 /// @param problem  one of sphere_problem with model.hertz
 std::vector<double> hertz_impulses(const ContactProblem& problem, const SphereModel& model);
 

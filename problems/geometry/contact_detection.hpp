@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "problems/model/contact_problem.hpp"
+#include "problems/model/frame.hpp"
 
 namespace ccp {
 
@@ -53,7 +54,7 @@ struct HeavySpheres {
 /// @throws InputError for a fraction outside [0, 1] or a ratio that is not positive
 void make_heavier(Spheres& spheres, const HeavySpheres& heavy);
 
-/// Elastic, regularised contacts: Hertz's law in the SPOOK stepper of seed 003 (Appendix A).
+/// Elastic, regularised contacts: Hertz's law in the SPOOK stepper of Wang 2016 (Appendix A).
 struct HertzModel {
   double young = 0;  ///< Pa; 0: rigid contacts
   double poisson = 0.25;
@@ -67,7 +68,7 @@ struct HertzModel {
 };
 
 /// k_n of f = k_n delta^(3/2), N/m^(3/2): E sqrt(r*) / (3 (1 - nu^2)) with r* = r_a r_b / (r_a +
-/// r_b) (seed 003 eq. 17, whose r* is printed as the reciprocal of that). @param radius_a  0: a
+/// r_b) (Wang 2016 eq. 17, whose r* is printed as the reciprocal of that). @param radius_a  0: a
 /// plane
 double hertz_stiffness(const HertzModel& model, double radius_a, double radius_b);
 
@@ -81,15 +82,11 @@ struct SphereModel {
   HertzModel hertz;                          ///< with a young: elastic contacts
 };
 
-/// Tangent directions for a unit normal, written to frame[3..8] (frame[0..2] is the normal):
-/// a right-handed orthonormal frame n, t1, t2.
-void complete_frame(double* frame);
-
 /// The bodies form of non-rotating spheres: frames and gaps from the positions and
-/// r = D^T (v + dt g) + (gap / dt, 0, 0) (seed 001 eq. 10). Contact stiffnesses follow seed 001
-/// eq. 33, k_n = pi/4 E (r_A + r_B), with the ground counted as the mirror image of the sphere.
+/// r = D^T (v + dt g) + (gap / dt, 0, 0) (Kleinert 2014 eq. 10). Contact stiffnesses follow
+/// its eq. 33, k_n = pi/4 E (r_A + r_B), with the ground counted as the mirror image of the sphere.
 ///
-/// With model.hertz contacts are elastic, delta = -gap. Seed 003's constraint is g =
+/// With model.hertz contacts are elastic, delta = -gap. Wang 2016's constraint is g =
 /// delta^(5/4); its eq. 1 divided by the derivative s = 5/4 delta^(1/4), with gamma_n = s lambda,
 /// has the Jacobian of a rigid contact and
 ///     Sigma_n = (16/5) Y / (dt^2 k_n sqrt(max(delta, smallest_overlap))),   Sigma_t = gamma_t /

@@ -4,7 +4,7 @@
 
 namespace ccp {
 
-/// The 1-D column of seed 003 Sect. 4.1: equal spheres on top of each other on the ground, at first
+/// The 1-D column of Wang 2016 Sect. 4.1: equal spheres on top of each other on the ground, first
 /// with zero overlap, which sink into each other under their weight. Table 1's parameters; nu is
 /// not printed there and ours. Spheres do not rotate, and impacts have no stage of their own: steps
 /// of 5 ms under gravity stay below the paper's threshold of 0.05 m/s.
@@ -34,7 +34,7 @@ struct StepStart {
 /// A whole simulation with a step solver that may be inaccurate.
 struct ColumnRun {
   double height = 0;  ///< m, at the end
-  double error = 0;   ///< (l - height) / l with the height l of column_height(), seed 003 eq. 12
+  double error = 0;   ///< (l - height) / l with the height l of column_height(), Wang 2016 eq. 12
   double time = 0;    ///< s, simulated
   double speed = 0;   ///< m/s, of the fastest sphere at the end
   bool at_rest = false;

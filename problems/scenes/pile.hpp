@@ -10,7 +10,7 @@ namespace ccp {
 
 /// A pile of non-rotating spheres: a jittered square column dropped on the ground, which collapses
 /// and settles until no sphere is faster than `rest_speed`; then frozen with zero velocities.
-/// Defaults describe Test Problems 1-3 of seeds 000 and 001.
+/// Defaults describe Test Problems 1-3 of Kleinert 2014 and 2017.
 struct PileOptions {
   std::size_t spheres = 2048;
   std::size_t contacts = 8378;  ///< the pairs of smallest gap; 0 = all within 0.666 mean radii

@@ -6,9 +6,9 @@
 
 namespace ccp {
 
-/// Scenes in the plane y = 0, above the ground z = 0, moved on by time steps; those of seed 002.
-/// The first tangent t1 of every contact lies in the plane, so that a friction pyramid with corners
-/// along +-t1 is exact.
+/// Scenes in the plane y = 0, above the ground z = 0, moved on by time steps; those of the Anitescu
+/// slides. The first tangent t1 of every contact lies in the plane, so that a friction pyramid with
+/// corners along +-t1 is exact.
 struct PlanarOptions {
   double mu = 0.2;
   double dt = 0.05;     ///< s
@@ -42,7 +42,8 @@ struct PlanarState {
 using PlanarRecorder = std::function<void(const PlanarState&)>;
 
 /// The problem of the time step that follows `steps` others. Steps are of the papers' scheme with
-/// gaps in r (seed 002, gamma = 1; seed 001 eq. 10): velocities from impulses, then positions.
+/// gaps in r (Anitescu slides, gamma = 1; Kleinert 2014 eq. 10): velocities from impulses, then
+/// positions.
 /// @param record  called with the start and after every step
 /// @throws InputError for options out of range
 ContactProblem generate_pyramid(const PyramidOptions& options, StepSolver& solver,

@@ -18,7 +18,8 @@ double dot(const Vec3& x, const Vec3& y) {
   return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
 }
 
-/// Collects bodies and contacts; r follows from velocities, gravity and gaps as in seed 001 eq. 10.
+/// Collects bodies and contacts; r follows from velocities, gravity and gaps as in Kleinert 2014
+/// eq. 10.
 class SceneBuilder {
  public:
   explicit SceneBuilder(Vec3 gravity = {0, 0, -10}) {
