@@ -29,9 +29,9 @@ fs::path studies_folder() {
   return fs::path(root_folder()) / "harness" / "studies";
 }
 
-/// A study's name. Aliases for one release, what they were called in version 0.1: `paper-`, a
-/// number for the paper, and the figure (scripts/python/ccpbench/reproduce/figures.py has those of
-/// figures).
+/// A study's name. Aliases, until the release after 0.1: the papers' studies were called `paper-`,
+/// a number for the paper, and the figure (scripts/python/ccpbench/reproduce/figures.py has those
+/// of figures).
 std::string present_name(const std::string& name) {
   static const std::map<std::string, std::string> papers = {{"000", "kleinert2017"},
                                                             {"001", "kleinert2014"},

@@ -4,6 +4,6 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../python"))
-import launch  # noqa: E402  (found by the line above)
+import launch
 
 launch.run("ccpbench.peers.siconos_numerics")

@@ -23,6 +23,10 @@ CONIC = {"scs": 1e-9, "scs-indirect": 1e-9, "clarabel": 1e-9, "ecos": 1e-9, "qoc
 
 
 class Peers(unittest.TestCase):
+    holder: "tempfile.TemporaryDirectory[str]"
+    folder: str
+    pile: str
+
     @classmethod
     def setUpClass(cls):
         cls.holder = tempfile.TemporaryDirectory(prefix="ccpbench-test-")

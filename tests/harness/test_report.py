@@ -75,7 +75,8 @@ def make_study(folder):
 
 class ReportTest(ScriptTest):
     def data_of(self, page):
-        return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+        text, = re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)
+        return json.loads(text)
 
     def test_the_page_holds_everything_and_needs_no_network(self):
         make_study(self.a)

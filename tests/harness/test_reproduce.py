@@ -40,7 +40,7 @@ class ReproduceTest(unittest.TestCase):
             data = (self.folder / f"{base}.{ending}").read_bytes()
             self.assertTrue(data.startswith(magic), f"{base}.{ending} is none")
             self.assertGreater(len(data), 5000)
-        points = {}
+        points: dict[int, dict[str, list[tuple[float, float]]]] = {}
         with open(self.folder / f"{base}.csv", encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 curve = points.setdefault(int(row["panel"]), {}).setdefault(row["curve"], [])
@@ -109,7 +109,7 @@ class ReproduceTest(unittest.TestCase):
             for row in csv.DictReader(file):
                 key = int(row["panel"]), row["curve"].split(",")[0], float(row["x"])
                 found[key] = float(row["y"])
-        expected = {}
+        expected: dict[tuple[int, str, float], int] = {}
         for panel, tolerance in enumerate((1e-3, 1e-2, 5e-2), 1):
             for row in rows:  # the fewest iterations from which on no height is wrong by more
                 worse = [r["iterations"] for r in rows if r["spheres"] == row["spheres"] and
@@ -128,7 +128,7 @@ class ReproduceTest(unittest.TestCase):
                        self.folder)
         files = list((self.folder / "wang2016-fig4-column").glob("*.h5"))
         self.assertEqual(len(files), 4)
-        drawn = {}
+        drawn: dict[str, dict[float, float]] = {}
         with open(self.folder / "wang2016-fig4-column.csv", encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 if row["panel"] == "1":

@@ -23,6 +23,11 @@ def run(*words, expect=0, **options):
 
 
 class InstallTest(unittest.TestCase):
+    temporary: tempfile.TemporaryDirectory[str]
+    folder: Path
+    prefix: Path
+    program: Path
+
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
@@ -76,9 +81,8 @@ class InstallTest(unittest.TestCase):
         for typed, expected in (("ccpbench so", {"solve"}),
                                 ("ccpbench generate py", {"pyramid"}),
                                 ("ccpbench solve --time", {"--time-limit"})):
-            words = typed.split()
             out = run("bash", "-c", f"source {script}; COMP_WORDS=({typed}); "
-                      f"COMP_CWORD={len(words) - 1}; _ccpbench; echo ${{COMPREPLY[@]}}")
+                      f"COMP_CWORD={len(typed.split()) - 1}; _ccpbench; echo ${{COMPREPLY[@]}}")
             self.assertEqual(set(out.split()), expected, typed)
 
     def test_consumer(self):

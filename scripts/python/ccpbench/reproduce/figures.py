@@ -67,7 +67,7 @@ FIGURES = [
            run_on_sequence("koziara2019-table4"), koziara2019.draw_relative),
 ]
 
-# Aliases for one release, what the papers were called in version 0.1: 000-fig4.
+# Aliases, until the release after 0.1: papers went by numbers, as in 000-fig4.
 FORMER_PAPERS = {"000": "kleinert2017", "001": "kleinert2014", "002": "anitescu",
                  "003": "wang2016", "004": "koziara2019"}
 
@@ -78,7 +78,7 @@ def add_figure(row: Figure) -> None:
 
 
 def find_figure(name: str) -> Figure | None:
-    """The row of a name, or of the one that it had in version 0.1."""
+    """The row of a name or of its alias."""
     paper, dash, rest = name.partition("-")
     present = FORMER_PAPERS.get(paper, paper) + dash + rest
     return next((row for row in FIGURES if row.name == present), None)
