@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -193,6 +194,30 @@ def extract(folder: Path) -> None:
 
 # ---- what is run ---------------------------------------------------------------------------------
 
+TABLE = re.compile(r"^\w.*= \[\n(?:.*\n)*?\]\n", re.MULTILINE)
+
+
+def plant(document: Document, folder: Path) -> None:
+    """The Python of a tutorial, in a copy of scripts/: its files, and its rows, with the `import`
+    lines of the block, at the end of the one list that their file has at its left edge."""
+    for name, text in document.files().items():
+        if name.endswith(".py"):
+            (folder / name).write_text(text, encoding="utf-8")
+    for row in document.of("row"):
+        if not row.path.endswith(".py"):
+            continue
+        whole = (folder / row.path).read_text(encoding="utf-8")
+        tables = list(TABLE.finditer(whole))
+        if len(tables) != 1:
+            raise document.fault(row.line, f"expected one list in {row.path}, found {len(tables)}")
+        lines = row.text.splitlines(keepends=True)
+        imports = [line for line in lines if line.startswith(("import ", "from "))]
+        rows = [line for line in lines if line not in imports]
+        table = tables[0][0].removesuffix("]\n")
+        planted = "".join([*imports, table, *rows, "]\n"])
+        (folder / row.path).write_text(whole.replace(tables[0][0], planted), encoding="utf-8")
+
+
 def run(program: Path, name: str) -> None:
     """The commands of one document, in a folder that looks like the project's and is not it."""
     document = read_document(name, (ROOT / name).read_text(encoding="utf-8"))
@@ -200,8 +225,10 @@ def run(program: Path, name: str) -> None:
         folder = Path(temporary)
         (folder / "bin").mkdir()
         (folder / "bin/ccpbench").symlink_to(program.resolve())
-        for shared in ("docs", "harness", "problems", "scripts"):
+        for shared in ("docs", "harness", "problems"):
             (folder / shared).symlink_to(ROOT / shared)
+        shutil.copytree(ROOT / "scripts", folder / "scripts")
+        plant(document, folder)
         environment = {**os.environ, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
         for block in document.of("run"):
             try:
