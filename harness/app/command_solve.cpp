@@ -65,7 +65,7 @@ void print_json(const RunResult& result, const std::string& start) {
   out["start"] = start;
   out["options"] = nlohmann::ordered_json::object();
   for (const auto& option : result.options) out["options"][option.name] = option.value;
-  out["status"] = result.status;
+  out["status"] = to_string(result.status);
   out["message"] = result.info.message;
   out["stop_reached"] = result.stop_reached;
   out["time"] = result.time;
@@ -79,9 +79,9 @@ void print_json(const RunResult& result, const std::string& start) {
   out["measures"] = nlohmann::ordered_json::object();
   out["targets"] = nlohmann::ordered_json::array();
   out["best"] = nlohmann::ordered_json::object();
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    out["measures"][measure_names()[m]] = number_or_null(result.final_measures.values()[m]);
-    out["best"][measure_names()[m]] = number_or_null(result.best.values()[m]);
+  for (const Measure m : all_measures()) {
+    out["measures"][name_of(m)] = number_or_null(result.final_measures[m]);
+    out["best"][name_of(m)] = number_or_null(result.best[m]);
   }
   for (const TargetRecord& record : result.targets) {
     nlohmann::ordered_json row = {{"measure", name_of(record.target.measure)},
@@ -117,8 +117,8 @@ void print_table(const RunResult& result, const std::string& stop) {
   row("solver", fmt::format("{} ({} law, {}, {} thread{})", result.solver, to_string(result.law),
                             result.provenance.backend, result.provenance.threads,
                             result.provenance.threads == 1 ? "" : "s"));
-  row("status",
-      result.status + (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
+  row("status", to_string(result.status) +
+                    (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
   row("stop", fmt::format("{}: {}", stop, result.stop_reached ? "reached" : "NOT reached"));
   row("time", fmt::format("{} solving, {} setup, {} problem to device", duration(result.time),
                           duration(result.setup_time), duration(result.problem_time)));
@@ -169,7 +169,8 @@ void solve(const Arguments& arguments, Context& context) {
   } else {
     request.solver.id = arguments.solver;
     ExternalSolver external{arguments.solver, split_command(arguments.external, "--external"),
-                            arguments.folder, *parse_law(arguments.law), arguments.tolerances};
+                            arguments.folder, read_enum<Law>(arguments.law, "--law"),
+                            arguments.tolerances};
     check_external(external, "--external");
     request.external = external;
     if (arguments.memory_limit > 0) request.memory_limit = arguments.memory_limit;

@@ -366,7 +366,7 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
   const bool ladder = !external.tolerances.empty();
   const std::vector<double> rungs = ladder ? external.tolerances : std::vector<double>{0};
   const ScratchFolder scratch;
-  for (std::size_t rung = 0; rung < rungs.size() && result.status.empty(); ++rung) {
+  for (std::size_t rung = 0; rung < rungs.size() && result.status == Status::running; ++rung) {
     const std::string path = scratch.file(fmt::format("output-{}.h5", rung));
     const auto end = run_program(request, path, rungs[rung]);
     result.info.timers["process"] = end.seconds;
@@ -375,14 +375,14 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
     const std::string at = ladder ? fmt::format("tolerance {}: ", number_text(rungs[rung])) : "";
     using Killed = ChildProcess::End::Killed;
     if (end.killed == Killed::time) {
-      result.status = to_string(Status::time_limit);
+      result.status = Status::time_limit;
       result.info.message = at + fmt::format("killed after {:.1f} s", end.seconds);
     } else if (end.killed == Killed::memory) {
-      result.status = "out_of_memory";
+      result.status = Status::out_of_memory;
       result.info.message =
           at + fmt::format("killed when it held {:.2f} GB", end.peak_memory / 1e9);
     } else if (end.exit_code != 0) {
-      result.status = "crashed";
+      result.status = Status::crashed;
       result.info.message = at + how_it_failed(end);
     } else {
       try {
@@ -401,10 +401,10 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
         const Measures measures = referee.measure(gamma);
         if (request.recorder.stop && request.recorder.stop->reached(measures)) break;
         if (curve.answer().time > request.recorder.time_limit) {
-          result.status = to_string(Status::time_limit);
+          result.status = Status::time_limit;
         }
       } catch (const InputError& error) {
-        result.status = "crashed";
+        result.status = Status::crashed;
         result.info.message = at + "wrote no answer that can be used: " + error.what();
         if (!end.last_words.empty()) result.info.message += "; last words: " + end.last_words;
       }
@@ -417,9 +417,8 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
   result.info.timers = info.timers;
   result.stop_reached = recorder.stop_reached();
   result.final_measures = recorder.samples().back().measures;
-  if (result.status.empty()) {
-    result.status =
-        to_string(result.stop_reached ? Status::stopped_by_observer : Status::converged);
+  if (result.status == Status::running) {
+    result.status = result.stop_reached ? Status::stopped_by_observer : Status::converged;
   }
   if (request.keep_gamma && !curve.empty()) result.gamma = curve.answer().gamma;
   return result;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
@@ -29,9 +28,7 @@ void write_counters(Hdf5File& file, const Counters& counters) {
 
 void write_measures(Hdf5File& file, const std::string& group, const Measures& measures) {
   file.make_group(group);
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    file.set_attribute(group, measure_names()[m], measures.values()[m]);
-  }
+  for (const Measure m : all_measures()) file.set_attribute(group, name_of(m), measures[m]);
 }
 
 void write_curve(Hdf5File& file, const std::vector<Sample>& samples) {
@@ -48,8 +45,8 @@ void write_curve(Hdf5File& file, const std::vector<Sample>& samples) {
   column("time", [](const Sample& s) { return s.time; });
   column("time_excluded", [](const Sample& s) { return s.time_excluded; });
   column("own_residual", [](const Sample& s) { return s.own_residual; });
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    column(measure_names()[m], [m](const Sample& s) { return s.measures.values()[m]; });
+  for (const Measure m : all_measures()) {
+    column(name_of(m), [m](const Sample& s) { return s.measures[m]; });
   }
 }
 
@@ -84,14 +81,14 @@ Hdf5File make_result(const std::string& path, const RunRequest& request, const R
   file.set_attribute("/", "referee_version", static_cast<std::int64_t>(referee_version));
   file.set_attribute("/", "instance", result.instance);
   file.set_attribute("/", "instance_hash", result.instance_hash);
-  file.set_attribute("/", "form", result.form);
+  file.set_attribute("/", "form", to_string(result.form));
   file.set_attribute("/", "contacts", static_cast<std::int64_t>(result.contacts));
   file.set_attribute("/", "bodies", static_cast<std::int64_t>(result.bodies));
   file.set_attribute("/", "solver", result.solver);
   file.set_attribute("/", "solver_id", request.solver.id);
   file.set_attribute("/", "law", to_string(result.law));
   file.set_attribute("/", "start", request.start);
-  file.set_attribute("/", "status", result.status);
+  file.set_attribute("/", "status", to_string(result.status));
   file.set_attribute("/", "message", result.info.message);
   file.set_attribute("/", "stop",
                      request.recorder.stop ? request.recorder.stop->text() : std::string());
@@ -185,26 +182,17 @@ void check_ascending(const Hdf5File& file, const std::string& name, const std::v
   }
 }
 
-/// The measures that the file has, or must have: later ones may be missing together.
+/// The measures that the file has, or must have: those that came later may be missing.
 std::vector<std::string> measures_in(const Hdf5File& file) {
-  std::vector<std::string> names(measure_names().begin(), measure_names().end());
-  if (!file.has("/curve/" + names[first_measure_count])) names.resize(first_measure_count);
+  std::vector<std::string> names;
+  for (const MeasureEntry& entry : measure_entries()) {
+    if (entry.in_every_file || file.has("/curve/" + entry.name)) names.push_back(entry.name);
+  }
   return names;
 }
 
 bool equal(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
-}
-
-const std::set<std::string>& known_statuses() {
-  static const std::set<std::string> names = [] {
-    std::set<std::string> all = {"crashed", "killed", "out_of_memory"};
-    for (int s = 0; s <= static_cast<int>(Status::stopped_by_observer); ++s) {
-      all.insert(to_string(static_cast<Status>(s)));
-    }
-    return all;
-  }();
-  return names;
 }
 
 }  // namespace
@@ -228,8 +216,8 @@ void stamp_result(const std::string& from, const std::string& path, const StudyS
   for (const auto& [name, value] : stamp.key_parts) {
     file.set_attribute("/key_parts", name, value);
   }
-  if (!stamp.failure_status.empty()) {
-    file.set_attribute("/", "status", stamp.failure_status);
+  if (stamp.failure) {
+    file.set_attribute("/", "status", to_string(*stamp.failure));
     file.set_attribute("/", "message", stamp.failure_message);
     file.set_attribute("/", "stop_reached", std::int64_t{0});
   }
@@ -260,7 +248,7 @@ ResultSummary read_result(const std::string& path) {
   summary.instance_hash = text("instance_hash");
   summary.solver = text("solver");
   summary.start = file.string_attribute("/", "start").value_or("cold");
-  summary.status = text("status");
+  summary.status = read_enum<Status>(text("status"), path, "root attribute status");
   summary.message = text("message");
   summary.key = text("key");
   for (const std::string& name : file.attribute_names("/key_parts")) {
@@ -270,13 +258,10 @@ ResultSummary read_result(const std::string& path) {
   summary.time = number("/timers", "solve");
   summary.outer = static_cast<long>(number("/counters", "outer"));
   summary.krylov = static_cast<long>(number("/counters", "krylov"));
-  const std::optional<Law> law = parse_law(text("law"));
-  if (!law) {
-    throw InputError(path, "root attribute law", "convex or coulomb", "'" + text("law") + "'");
-  }
-  summary.residual_measure = judged_by(*law, {Measure::residual, 0}).measure;
+  const Law law = read_enum<Law>(text("law"), path, "root attribute law");
+  summary.residual_measure = judged_by(law, {Measure::residual, 0}).measure;
   summary.residual = number("/final", name_of(summary.residual_measure).c_str());
-  summary.error = *law == Law::convex ? number("/final", "error") : std::nan("");
+  summary.error = law == Law::convex ? number("/final", "error") : std::nan("");
   // The curve's columns must be there, of one length, with times that do not run backwards.
   const std::vector<double> time = file.read<double>("/curve/time").data;
   check_ascending(file, "time", time);
@@ -373,10 +358,9 @@ void check_targets(const Hdf5File& file) {
 }
 
 void check_verdict(const Hdf5File& file, const ResultSummary& summary) {
-  if (known_statuses().count(summary.status) == 0) {
-    throw InputError(file.path(), "root attribute status",
-                     fmt::format("one of {}", fmt::join(known_statuses(), ", ")),
-                     "'" + summary.status + "'");
+  if (summary.status == Status::running) {
+    throw InputError(file.path(), "root attribute status", "that of a run that has ended",
+                     "'" + to_string(summary.status) + "'");
   }
   const std::string text = text_of(file, "/", "stop");
   bool reached = false;

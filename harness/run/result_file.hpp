@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "harness/run/provenance.hpp"
@@ -28,7 +29,8 @@ struct StudyStamp {
   std::string key;
   KeyParts key_parts;  ///< what the key was made from
   /// A run whose process did not end by itself: its status, and the reason as message.
-  std::string failure_status, failure_message;
+  std::optional<Status> failure;
+  std::string failure_message;
   double wall_time = 0;    ///< s, of the process
   double peak_memory = 0;  ///< bytes, resident, as the parent saw it
 };
@@ -40,7 +42,8 @@ void stamp_result(const std::string& from, const std::string& path, const StudyS
 
 /// What a study needs to know of a finished run.
 struct ResultSummary {
-  std::string instance, instance_hash, solver, start, status, message, key;
+  std::string instance, instance_hash, solver, start, message, key;
+  Status status = Status::running;
   KeyParts key_parts;
   bool stop_reached = false;
   Measure residual_measure = Measure::residual;  ///< `residual`, judged by the law

@@ -72,9 +72,7 @@ class BareRun : public Observer {
 
 /// The first part of the warm-up: a few iterations on a tiny problem of the same form.
 void warm_up_solver(const SolverSpec& spec, const SolverEntry& entry, double limit) {
-  const bool bodies =
-      std::find(entry.forms.begin(), entry.forms.end(), "bodies") != entry.forms.end();
-  const ContactProblem scene = make_scene(bodies ? "stack" : "assembled-stack");
+  const ContactProblem scene = make_scene(entry.takes(Form::bodies) ? "stack" : "assembled-stack");
   const Problem tiny(scene);
   const auto solver = make_solver(spec);
   try {
@@ -98,10 +96,6 @@ void warm_up_processor(const Problem& problem, Referee& referee, double limit) {
   }
 }
 
-void set_all(Measures& measures, double value) {
-  for (std::size_t m = 0; m < measure_count; ++m) measures[static_cast<Measure>(m)] = value;
-}
-
 }  // namespace
 
 Law law_of(const RunRequest& request) {
@@ -120,7 +114,7 @@ RunResult describe(const RunRequest& request, const ContactProblem& problem,
   result.provenance = collect_provenance(backend_threads(), command_line);
   result.instance = problem.name;
   result.instance_hash = problem.content_hash();
-  result.form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
+  result.form = problem.form;
   result.contacts = static_cast<long>(problem.contacts());
   result.bodies = static_cast<long>(problem.bodies());
   result.descriptors = descriptors(problem);
@@ -175,8 +169,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
     if (!watch.checkpoint || checkpoints + checkpoint_cost > affordable) return;
     const auto start = Clock::now();
     RunResult so_far = result;
-    so_far.status = "running";
-    set_all(so_far.final_measures, std::nan(""));
+    so_far.final_measures = Measures(std::nan(""));
     copy_looks(*looks, so_far);
     watch.checkpoint(so_far);
     checkpoint_cost = seconds_since(start);
@@ -216,7 +209,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
     result.info.status = recorder.elapsed() >= request.recorder.time_limit ? Status::time_limit
                                                                            : Status::max_iterations;
   }
-  result.status = to_string(result.info.status);
+  result.status = result.info.status;
   result.stop_reached = recorder.stop_reached();
   const Info info = result.info;
   copy_looks(recorder, result);

@@ -8,7 +8,7 @@
 #include "harness/measure/recorder.hpp"
 #include "harness/run/provenance.hpp"
 #include "problems/base/options.hpp"
-#include "solvers/core/law.hpp"
+#include "solvers/registry.hpp"
 
 namespace ccp {
 
@@ -41,7 +41,7 @@ struct RunRequest {
 /// What came of it.
 struct RunResult {
   std::string instance, instance_hash;
-  std::string form;
+  Form form = Form::bodies;
   long contacts = 0, bodies = 0;
   std::vector<std::pair<std::string, double>> descriptors;  ///< of the problem
   std::string solver;                                       ///< as asked for
@@ -49,9 +49,9 @@ struct RunResult {
   std::vector<OptionList::Entry> options;                   ///< all of them, with the values used
   Info info;                                                ///< the solver's own words
   /// The solver's status, except that a solve the recorder ended because a limit had passed is
-  /// "time_limit" or "max_iterations", and a process that did not end by itself "crashed", "killed"
-  /// or "out_of_memory".
-  std::string status;
+  /// time_limit or max_iterations, and a process that did not end by itself crashed, killed or
+  /// out_of_memory.
+  Status status = Status::running;
   bool stop_reached = false;
   double time = 0;                ///< s, solve
   double setup_time = 0;          ///< s, Solver::setup
@@ -87,7 +87,7 @@ void copy_looks(const Recorder& recorder, RunResult& result);
 /// Who is told how a run goes. Both are called off the clock; either may be empty.
 struct RunWatch {
   Recorder::Progressed progressed;  ///< after every look
-  /// What would be lost if the process ended now; status "running", no final measures. Called after
+  /// What would be lost if the process ended now; status running, no final measures. Called after
   /// looks, as often as takes at most 0.05 s and a twentieth of the wall time.
   std::function<void(const RunResult&)> checkpoint;
 };

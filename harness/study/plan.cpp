@@ -68,7 +68,7 @@ std::vector<Instance> instances_of(const Study& study) {
     auto instance = std::make_shared<InstanceSummary>();
     instance->name = problem.name;
     instance->hash = problem.content_hash();
-    instance->form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
+    instance->form = problem.form;
     instance->contacts = static_cast<long>(problem.contacts());
     instance->bodies = static_cast<long>(problem.bodies());
     instance->descriptors = descriptors(problem);

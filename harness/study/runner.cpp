@@ -21,7 +21,7 @@
 #include "harness/run/external.hpp"
 #include "harness/study/processors.hpp"
 #include "problems/base/error.hpp"
-#include "solvers/registry.hpp"
+#include "solvers/core/backend.hpp"
 
 namespace ccp {
 namespace fs = std::filesystem;
@@ -148,10 +148,7 @@ RunResult empty_result(const PlannedRun& run) {
   result.law = law_of(run.request);
   result.options = options_of(run.request);
   result.info.own_residual = std::nan("");
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    result.final_measures[static_cast<Measure>(m)] = std::nan("");
-    result.best[static_cast<Measure>(m)] = std::nan("");
-  }
+  result.final_measures = result.best = Measures(std::nan(""));
   for (const Target& target : run.request.recorder.targets) {
     result.targets.push_back({target, std::nullopt});
   }
@@ -209,9 +206,9 @@ void keep_result(const std::string& path, const PlannedRun& run, const ChildProc
   if (!left_something || !is_result_of(from, run, garbage)) {
     const bool memory_ran_out =
         end.killed == Killed::memory || end.last_words.find("out of memory") != std::string::npos;
-    stamp.failure_status = memory_ran_out               ? "out_of_memory"
-                           : end.killed == Killed::time ? "killed"
-                                                        : "crashed";
+    stamp.failure = memory_ran_out               ? Status::out_of_memory
+                    : end.killed == Killed::time ? Status::killed
+                                                 : Status::crashed;
     stamp.failure_message = how_it_ended(end, limit, memory);
     if (left_something) {
       stamp.failure_message += "; left a result that cannot be used: " + garbage;
@@ -276,7 +273,7 @@ class Runner {
         memory_limit_(study.memory_limit > 0 ? study.memory_limit * gigabyte
                                              : usable_memory() / options.jobs) {
     outcome_.runs = static_cast<int>(runs_.size());
-    if (options.jobs > 1 && backend_name() == "Cuda") {
+    if (options.jobs > 1 && backend() == Backend::cuda) {
       throw InputError("--jobs", "", "1: the runs would share the GPU",
                        fmt::format("{}", options.jobs));
     }
@@ -491,10 +488,6 @@ std::string difference(const KeyParts& before, const KeyParts& now) {
 
 }  // namespace
 
-bool is_failure(const std::string& status) {
-  return status == "crashed" || status == "killed" || status == "out_of_memory";
-}
-
 std::string reason_to_run(const std::string& path, const PlannedRun& run,
                           const StudyRunOptions& options) {
   if (!fs::exists(path)) return "no result yet";
@@ -507,7 +500,7 @@ std::string reason_to_run(const std::string& path, const PlannedRun& run,
                                         : ": " + difference(summary.key_parts, run.key_parts));
     }
     if (options.retry_failed && is_failure(summary.status)) {
-      return fmt::format("it ended as {}", summary.status);
+      return "it ended as " + to_string(summary.status);
     }
   } catch (const InputError& error) {
     return error.what();

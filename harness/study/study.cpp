@@ -18,6 +18,7 @@
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/sequence_file.hpp"
 #include "problems/model/descriptors.hpp"
+#include "solvers/core/backend.hpp"
 #include "solvers/registry.hpp"
 
 namespace ccp {
@@ -327,9 +328,7 @@ ExternalSolver read_external(const Entry& item) {
         solver.command = split_command(text(value, name), where);
       }
     } else if (name == "law") {
-      const std::optional<Law> law = parse_law(text(value, name));
-      if (!law) value.fail(name, "convex or coulomb");
-      solver.law = *law;
+      solver.law = read_enum<Law>(text(value, name), item.file, value.place(name));
     } else if (name == "tolerances") {
       for (const Entry& tolerance : items(value, name)) {
         double number = 0;
@@ -513,7 +512,7 @@ Study read_study(const std::string& path) {
   study.warm_up = reader.number("warm_up", study.warm_up, true);
   study.bare = reader.flag("bare", study.bare);
   study.look_budget = reader.number("look_budget", study.look_budget, true);
-  if (backend_name() == "Serial") {
+  if (backend() == Backend::serial) {
     for (const int threads : study.threads) {
       if (threads != 1) {
         throw InputError(path, "key threads", "1: this build runs on Kokkos Serial",

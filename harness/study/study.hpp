@@ -67,7 +67,8 @@ std::vector<std::pair<std::string, std::string>> study_entries();
 
 /// What a plan knows of a problem, so that it need not be read again.
 struct InstanceSummary {
-  std::string name, hash, form;
+  std::string name, hash;
+  Form form = Form::bodies;
   long contacts = 0, bodies = 0;
   std::vector<std::pair<std::string, double>> descriptors;
   std::map<std::string, std::string> starts;  ///< of the study, each with its identity
