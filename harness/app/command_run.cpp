@@ -156,8 +156,8 @@ void summarize(const Study& study, const StudyRunOptions& options, const StudyOu
     return;
   }
   fmt::print("{} runs in {}: {} reached {}, {} did not, {} crashed ({} kept from before)\n",
-             outcome.runs, options.output, outcome.reached, study.stop.text(), outcome.not_reached,
-             outcome.crashed, outcome.skipped);
+             outcome.runs, options.output, outcome.reached, study.request.recorder.stop->text(),
+             outcome.not_reached, outcome.crashed, outcome.skipped);
 }
 
 }  // namespace

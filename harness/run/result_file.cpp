@@ -26,6 +26,16 @@ void write_counters(Hdf5File& file, const Counters& counters) {
   put("projections", counters.projections);
 }
 
+void write_request(Hdf5File& file, const RunRequest& request) {
+  file.make_group("/request");
+  for (const RequestField& field : request_fields()) {
+    file.set_attribute("/request", field.name, field.text(request));
+    if (!field.root_attribute) continue;
+    std::visit([&](const auto& value) { file.set_attribute("/", field.name, value); },
+               field.value(request));
+  }
+}
+
 void write_measures(Hdf5File& file, const std::string& group, const Measures& measures) {
   file.make_group(group);
   for (const Measure m : all_measures()) file.set_attribute(group, name_of(m), measures[m]);
@@ -87,19 +97,14 @@ Hdf5File make_result(const std::string& path, const RunRequest& request, const R
   file.set_attribute("/", "solver", result.solver);
   file.set_attribute("/", "solver_id", request.solver.id);
   file.set_attribute("/", "law", to_string(result.law));
-  file.set_attribute("/", "start", request.start);
   file.set_attribute("/", "status", to_string(result.status));
   file.set_attribute("/", "message", result.info.message);
-  file.set_attribute("/", "stop",
-                     request.recorder.stop ? request.recorder.stop->text() : std::string());
   file.set_attribute("/", "stop_reached", static_cast<std::int64_t>(result.stop_reached));
   file.set_attribute("/", "own_residual", result.info.own_residual);
   file.set_attribute("/", "own_residual_name", result.info.own_residual_name);
-  file.set_attribute("/", "time_limit", request.recorder.time_limit);
   file.set_attribute("/", "memory_per_contact", result.memory_per_contact);
-  file.set_attribute("/", "study", request.study);
-  file.set_attribute("/", "repetition", static_cast<std::int64_t>(request.repetition));
   file.set_attribute("/", "key", key);
+  write_request(file, request);
 
   file.make_group("/instance");
   for (const auto& [name, value] : result.descriptors) {
@@ -208,8 +213,6 @@ void write_checkpoint(const std::string& path, const RunRequest& request, const 
 
 void stamp_result(const std::string& from, const std::string& path, const StudyStamp& stamp) {
   Hdf5File file = Hdf5File::edit(from, path);
-  file.set_attribute("/", "study", stamp.study);
-  file.set_attribute("/", "repetition", static_cast<std::int64_t>(stamp.repetition));
   file.set_attribute("/", "order", static_cast<std::int64_t>(stamp.order));
   file.set_attribute("/", "key", stamp.key);
   file.make_group("/key_parts");
@@ -225,6 +228,20 @@ void stamp_result(const std::string& from, const std::string& path, const StudyS
   file.set_attribute("/", "peak_memory", stamp.peak_memory);
   file.set_attribute("/provenance", "jobs", fmt::format("{}", stamp.jobs));
   file.commit();
+}
+
+std::optional<RunRequest> read_request(const std::string& path) {
+  const Hdf5File file = Hdf5File::open(path);
+  if (!file.has("/request")) return std::nullopt;
+  RunRequest request;
+  const std::vector<std::string> names = file.attribute_names("/request");
+  for (const RequestField& field : request_fields()) {  // in their order: some need others
+    if (std::find(names.begin(), names.end(), field.name) == names.end()) continue;
+    const std::string text = text_of(file, "/request", field.name);
+    if (text == field.text(request)) continue;
+    field.set(request, text, fmt::format("{}: /request attribute {}", path, field.name));
+  }
+  return request;
 }
 
 ResultSummary read_result(const std::string& path) {
@@ -381,6 +398,7 @@ ResultSummary check_result(const std::string& path) {
   const ResultSummary summary = read_result(path);
   const Hdf5File file = Hdf5File::open(path);
   check_presence(file);
+  read_request(path);
   check_curve(file);
   check_targets(file);
   check_verdict(file, summary);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "harness/run/provenance.hpp"
-#include "harness/run/run.hpp"
+#include "harness/run/result.hpp"
 
 namespace ccp {
 
@@ -22,8 +22,6 @@ void write_checkpoint(const std::string& path, const RunRequest& request, const 
 
 /// What a study adds to the file a run's process wrote.
 struct StudyStamp {
-  std::string study;
-  int repetition = 1;
   int order = 0;  ///< the run's place in the study, from 1
   int jobs = 1;   ///< how many runs the study made at a time
   std::string key;
@@ -51,6 +49,10 @@ struct ResultSummary {
   double error = 0;  ///< NaN under Coulomb's law: it measures solutions of the convex problem
   long outer = 0, krylov = 0;
 };
+
+/// What was asked for, of a result file that has /request; nothing of older files.
+/// @throws InputError for a field that is unknown or cannot be read
+std::optional<RunRequest> read_request(const std::string& path);
 
 /// Reads and checks what a study needs of a result file. @throws InputError if it is not a valid
 /// one

@@ -10,7 +10,6 @@
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/model/descriptors.hpp"
 #include "problems/scenes/scenes.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/transfer.hpp"
@@ -97,48 +96,6 @@ void warm_up_processor(const Problem& problem, Referee& referee, double limit) {
 }
 
 }  // namespace
-
-Law law_of(const RunRequest& request) {
-  return request.external ? request.external->law : make_solver(request.solver)->law();
-}
-
-std::vector<OptionList::Entry> options_of(const RunRequest& request) {
-  if (!request.external) return make_solver(request.solver)->options().entries();
-  return {{"command", join_command(request.external->command), "", ""},
-          {"tolerances", tolerances_text(*request.external), "", ""}};
-}
-
-RunResult describe(const RunRequest& request, const ContactProblem& problem,
-                   const std::string& command_line) {
-  RunResult result;
-  result.provenance = collect_provenance(backend_threads(), command_line);
-  result.instance = problem.name;
-  result.instance_hash = problem.content_hash();
-  result.form = problem.form;
-  result.contacts = static_cast<long>(problem.contacts());
-  result.bodies = static_cast<long>(problem.bodies());
-  result.descriptors = descriptors(problem);
-  result.solver = request.solver.text();
-  result.law = law_of(request);
-  result.options = options_of(request);
-  return result;
-}
-
-void copy_looks(const Recorder& recorder, RunResult& result) {
-  const Sample& last = recorder.samples().back();
-  result.samples = recorder.samples();
-  result.targets = recorder.targets();
-  result.best = recorder.best();
-  result.info.counters = last.counters;
-  result.info.own_residual = last.own_residual;
-  result.time = last.time;
-}
-
-void judge_by_law(RunRequest& request) {
-  const Law law = law_of(request);
-  if (request.recorder.stop) request.recorder.stop = judged_by(law, *request.recorder.stop);
-  for (Target& target : request.recorder.targets) target = judged_by(law, target);
-}
 
 RunResult run(const RunRequest& request, const std::string& command_line, const RunWatch& watch) {
   if (request.external) return run_external(request, command_line, watch);

@@ -18,7 +18,6 @@
 #include <set>
 
 #include "harness/run/child_process.hpp"
-#include "harness/run/external.hpp"
 #include "harness/study/processors.hpp"
 #include "problems/base/error.hpp"
 #include "solvers/core/backend.hpp"
@@ -88,49 +87,13 @@ void remove_leftovers(const std::string& path) {
 /// @param memory  bytes the run may hold
 std::vector<std::string> child_command(const StudyRunOptions& options, const PlannedRun& run,
                                        const std::string& path, double memory) {
-  const RunRequest& request = run.request;
-  std::string targets;
-  for (const Target& target : request.recorder.targets) {
-    targets += (targets.empty() ? "" : ",") + target.text();
-  }
-  std::vector<std::string> command = {options.program,
-                                      "solve",
-                                      request.problem_file,
-                                      "--solver",
-                                      request.solver.text(),
-                                      "--start",
-                                      request.start,
-                                      "--stop",
-                                      request.recorder.stop->text(),
-                                      "--time-limit",
-                                      number_text(request.recorder.time_limit),
-                                      "--threads",
-                                      fmt::format("{}", request.threads),
-                                      "--warm-up",
-                                      number_text(request.warm_up),
-                                      "--output",
-                                      fresh_file(path),
-                                      "--checkpoint",
-                                      partial_file(path),
-                                      "--report",
-                                      fmt::format("{}", ChildProcess::report_descriptor),
-                                      "--parent",
-                                      fmt::format("{}", getpid()),
-                                      "--force",
-                                      "--quiet"};
-  if (!targets.empty()) command.insert(command.end(), {"--targets", targets});
-  if (request.bare_check && !request.external) command.emplace_back("--bare");
-  if (request.recorder.budget != RecorderOptions().budget) {
-    command.insert(command.end(), {"--look-budget", number_text(request.recorder.budget)});
-  }
-  if (request.external) {
-    const ExternalSolver& external = *request.external;
-    const std::string tolerances = tolerances_text(external);
-    command.insert(command.end(),
-                   {"--external", join_command(external.command), "--law", to_string(external.law),
-                    "--folder", external.folder, "--memory-limit", number_text(memory)});
-    if (!tolerances.empty()) command.insert(command.end(), {"--tolerances", tolerances});
-  }
+  RunRequest request = run.request;
+  request.memory_limit = memory / gigabyte;
+  std::vector<std::string> command = request_arguments(request);
+  command.insert(command.begin(), {options.program, "solve"});
+  command.insert(command.end(), {"--output", fresh_file(path), "--checkpoint", partial_file(path),
+                                 "--report", fmt::format("{}", ChildProcess::report_descriptor),
+                                 "--parent", fmt::format("{}", getpid()), "--force", "--quiet"});
   return command;
 }
 
@@ -270,8 +233,8 @@ class Runner {
         listener_(listener),
         repetitions_(study.repetitions),
         runs_(plan(study, options.jobs)),
-        memory_limit_(study.memory_limit > 0 ? study.memory_limit * gigabyte
-                                             : usable_memory() / options.jobs) {
+        memory_limit_(study.request.memory_limit > 0 ? study.request.memory_limit * gigabyte
+                                                     : usable_memory() / options.jobs) {
     outcome_.runs = static_cast<int>(runs_.size());
     if (options.jobs > 1 && backend() == Backend::cuda) {
       throw InputError("--jobs", "", "1: the runs would share the GPU",
@@ -398,8 +361,6 @@ class Runner {
     const ChildProcess::End& end = active.process->end();
     pool_.give_back(active.cores);
     StudyStamp stamp;
-    stamp.study = run.request.study;
-    stamp.repetition = run.request.repetition;
     stamp.order = active.news.number;
     stamp.jobs = options_.jobs;
     stamp.key = run.key;
