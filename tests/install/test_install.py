@@ -54,6 +54,13 @@ class InstallTest(unittest.TestCase):
         run(self.program, "run", "mine", "-o", results, "--quiet")
         run(self.program, "report", results)
         self.assertTrue((results / "report.html").is_file())
+        # Without the source tree, another program or $CCPBENCH they use the prefix' own.
+        own = {name: value for name, value in os.environ.items() if name != "CCPBENCH"}
+        listed = run(share / "scripts/plot", "--help", cwd=self.folder, env=own)
+        self.assertIn("objective_gap", listed)
+        run(share / "scripts/plot", results, "--format", "png", cwd=self.folder, env=own)
+        self.assertTrue((results / "mine.png").is_file())
+        self.assertIn("kleinert2017-fig6", run(share / "scripts/reproduce", "--list", env=own))
 
     def test_whoever_builds_the_program_can_install_it(self):
         """What is installed from the build folder was written by the configure step, or is made on

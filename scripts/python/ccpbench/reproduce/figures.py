@@ -67,7 +67,7 @@ FIGURES = [
            run_on_sequence("koziara2019-table4"), koziara2019.draw_relative),
 ]
 
-# Aliases, until the release after 0.1: papers went by numbers, as in 000-fig4.
+# The former numbers of the papers, aliases until the release after 0.1: 000-fig4.
 FORMER_PAPERS = {"000": "kleinert2017", "001": "kleinert2014", "002": "anitescu",
                  "003": "wang2016", "004": "koziara2019"}
 
