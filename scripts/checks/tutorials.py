@@ -13,8 +13,9 @@ A fenced block is taken if the line above it says what it is:
 
 A row of C++ is added by the one function add_x(XEntry) that a header beside its table declares,
 with the tutorial's own headers (and `#include` lines of the block itself) in sight. A row of a
-CMakeLists.txt must name a file of the tutorial. Python files and rows are there for its commands. A tutorial touches at most one folder, tests and
-documents apart, and one table.
+CMakeLists.txt must name a file of the tutorial. Python, rows included, goes into the copy of
+scripts/ that the commands see. A tutorial touches at most one folder, tests and documents apart,
+and one table.
 """
 from __future__ import annotations
 

@@ -160,6 +160,22 @@ class Tutorials(unittest.TestCase):
         with self.assertRaisesRegex(tutorials.Fault, "no header beside .* declares an add_"):
             tutorials.registration(self.read(row.replace("registry.cpp", "core/problem.cpp")))
 
+    def test_python(self):
+        """A figure's file and row, as the commands see them."""
+        text = ("<!-- file: scripts/x.py -->\n```python\nX = 1\n```\n<!-- row: scripts/table.py -->\n"
+                "```python\nfrom x import X\nRow(\n    X),\n```\n")
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder, "scripts/table.py")
+            table.parent.mkdir()
+            table.write_text('"""A table."""\nROWS = [\n    Row(0),\n]\n\nMORE = [1, 2]\n')
+            tutorials.plant(self.read(text), Path(folder))
+            self.assertEqual(table.read_text(), '"""A table."""\nfrom x import X\nROWS = [\n    Row(0),\n'
+                                                'Row(\n    X),\n]\n\nMORE = [1, 2]\n')
+            self.assertEqual(Path(folder, "scripts/x.py").read_text(), "X = 1\n")
+            with self.assertRaisesRegex(tutorials.Fault, "one list in scripts/table.py, found 0"):
+                table.write_text("")
+                tutorials.plant(self.read(text), Path(folder))
+
     def test_commands_that_fail(self):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "program")
