@@ -160,6 +160,25 @@ class Tutorials(unittest.TestCase):
         with self.assertRaisesRegex(tutorials.Fault, "no header beside .* declares an add_"):
             tutorials.registration(self.read(row.replace("registry.cpp", "core/problem.cpp")))
 
+    def test_python(self):
+        """Files and rows of scripts/ are in the copy that the commands see, and only there."""
+        text = ("<!-- file: scripts/checks/thing.py -->\n```python\nNAME = 'thing'\n```\n"
+                "<!-- row: scripts/checks/table.py -->\n```python\nimport thing\n    thing.NAME,\n"
+                "```\n")
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(tutorials.Fault, r"expected one add_\.\.\.\(\) in"):
+                tutorials.copy_scripts(self.read(text), Path(folder, "first"))
+            row = text.replace("checks/table.py", "checks/words.py")
+            with self.assertRaisesRegex(tutorials.Fault, r"expected one add_\.\.\.\(\) in"):
+                tutorials.copy_scripts(self.read(row), Path(folder, "second"))
+            text = ("<!-- file: scripts/checks/table.py -->\n```python\nROWS = []\n\n\n"
+                    "def add_row(row):\n    ROWS.append(row)\n```\n" + text)
+            tutorials.copy_scripts(self.read(text), Path(folder))
+            said = subprocess.run([sys.executable, "-c", "import table; print(table.ROWS)"],
+                                  cwd=Path(folder, "scripts/checks"), capture_output=True, text=True,
+                                  check=True).stdout
+            self.assertEqual(said, "['thing']\n")
+
     def test_commands_that_fail(self):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "program")
