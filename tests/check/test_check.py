@@ -161,20 +161,23 @@ class Tutorials(unittest.TestCase):
             tutorials.registration(self.read(row.replace("registry.cpp", "core/problem.cpp")))
 
     def test_python(self):
-        """A figure's file and row, as the commands see them."""
-        text = ("<!-- file: scripts/x.py -->\n```python\nX = 1\n```\n<!-- row: scripts/table.py -->\n"
-                "```python\nfrom x import X\nRow(\n    X),\n```\n")
+        """Files and rows of scripts/ are in the copy that the commands see, and only there."""
+        text = ("<!-- file: scripts/checks/thing.py -->\n```python\nNAME = 'thing'\n```\n"
+                "<!-- row: scripts/checks/table.py -->\n```python\nimport thing\n    thing.NAME,\n"
+                "```\n")
         with tempfile.TemporaryDirectory() as folder:
-            table = Path(folder, "scripts/table.py")
-            table.parent.mkdir()
-            table.write_text('"""A table."""\nROWS = [\n    Row(0),\n]\n\nMORE = [1, 2]\n')
-            tutorials.plant(self.read(text), Path(folder))
-            self.assertEqual(table.read_text(), '"""A table."""\nfrom x import X\nROWS = [\n    Row(0),\n'
-                                                'Row(\n    X),\n]\n\nMORE = [1, 2]\n')
-            self.assertEqual(Path(folder, "scripts/x.py").read_text(), "X = 1\n")
-            with self.assertRaisesRegex(tutorials.Fault, "one list in scripts/table.py, found 0"):
-                table.write_text("")
-                tutorials.plant(self.read(text), Path(folder))
+            with self.assertRaisesRegex(tutorials.Fault, r"expected one add_\.\.\.\(\) in"):
+                tutorials.copy_scripts(self.read(text), Path(folder, "first"))
+            row = text.replace("checks/table.py", "checks/words.py")
+            with self.assertRaisesRegex(tutorials.Fault, r"expected one add_\.\.\.\(\) in"):
+                tutorials.copy_scripts(self.read(row), Path(folder, "second"))
+            text = ("<!-- file: scripts/checks/table.py -->\n```python\nROWS = []\n\n\n"
+                    "def add_row(row):\n    ROWS.append(row)\n```\n" + text)
+            tutorials.copy_scripts(self.read(text), Path(folder))
+            said = subprocess.run([sys.executable, "-c", "import table; print(table.ROWS)"],
+                                  cwd=Path(folder, "scripts/checks"), capture_output=True, text=True,
+                                  check=True).stdout
+            self.assertEqual(said, "['thing']\n")
 
     def test_commands_that_fail(self):
         with tempfile.TemporaryDirectory() as folder:
