@@ -83,6 +83,16 @@ class PlantedFaults(unittest.TestCase):
         self.plant("words", "scripts/lib.sh", "folder=/home" + "/me/results\n",
                    "a path of one machine")
 
+    def test_links(self):
+        page = self.root / "docs/page.md"
+        (self.root / "docs/architecture.md").unlink()
+        page.write_text("# One thing, `two`\n[itself](#one-thing-two) [page](page.md#one-thing-two)\n"
+                        "[else](https://example.org/x)\n```sh\n[no](link.md)\n```\n")
+        self.plant("links", "docs/page.md", "[gone](gone.md)\n", "docs/page.md: no file gone.md")
+        with page.open("a", encoding="utf-8") as out:
+            out.write("[gone](#two)\n")
+        self.assertIn("no heading #two", self.check("links")[1])
+
     def test_shell(self):
         self.plant("shell", "scripts/planted", "#!/usr/bin/env bash\necho $1\n", "SC2086")
 
