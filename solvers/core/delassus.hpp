@@ -146,7 +146,7 @@ template <int width>
 using ImageRows = Kokkos::View<double* [width], MemSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 template <int width>
 ImageRows<width> image_rows(const DelassusOperator::Image& image) {
-  return {image.data(), image.extent(0)};
+  return ImageRows<width>(image.data(), image.extent(0));
 }
 
 template <class Sink>
