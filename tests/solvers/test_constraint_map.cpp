@@ -231,7 +231,8 @@ TEST_CASE("roots and inverses of the inverse masses") {
   // One body does not turn about a tilted axis: J^-1 = |a|^2 1 - a a^T.
   const double axis[3] = {1, 2, -2};
   for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) p.inverse_inertia[9 + 3 * i + j] = (i == j ? 9 : 0) - axis[i] * axis[j];
+    for (int j = 0; j < 3; ++j)
+      p.inverse_inertia[9 + 3 * i + j] = (i == j ? 9 : 0) - axis[i] * axis[j];
   }
   const std::size_t m = p.bodies();
   const auto host = [&](MassPower power) {
