@@ -18,7 +18,11 @@ BODIES = COMMON + [
     ("/contacts/arm_a", "<f8"), ("/contacts/arm_b", "<f8"),
     ("/contacts/gap", "<f8"), ("/contacts/stiffness", "<f8"),
     ("/bodies/position", "<f8"), ("/bodies/orientation", "<f8"),
-    ("/bodies/radius", "<f8"), ("/bodies/velocity", "<f8"), ("/contacts/compliance", "<f8")]
+    ("/bodies/radius", "<f8"), ("/bodies/velocity", "<f8"), ("/contacts/compliance", "<f8"),
+    ("/rolling/contact", "<i4"), ("/rolling/rho", "<f8"), ("/rolling/r", "<f8"),
+    ("/rolling/compliance", "<f8"), ("/equality/bodies", "<i4"), ("/equality/rows", "<i4"),
+    ("/equality/jacobian_a", "<f8"), ("/equality/jacobian_b", "<f8"), ("/equality/r", "<f8"),
+    ("/equality/compliance", "<f8")]
 ASSEMBLED = COMMON + [
     ("/delassus/row_offsets", "<i8"), ("/delassus/columns", "<i4"),
     ("/delassus/blocks", "<f8"), ("/contacts/stiffness", "<f8"), ("/contacts/compliance", "<f8")]

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <functional>
@@ -162,6 +163,79 @@ TEST_CASE("a problem in bodies form survives the file") {
   ContactProblem q = read_problem(folder.file("a.h5"));
   check_equal(p, q);
   CHECK(folder.names() == std::vector<std::string>{"a.h5"});
+}
+
+namespace {
+
+/// With two rolling contacts and a hinge's worth of equality constraints.
+ContactProblem with_other_kinds() {
+  ContactProblem p = full_bodies();
+  p.rolling = {{1, 4}, {0.01, 0.02}, random_vector(6, 8), {0, 0, 1e-3, 2e-3}};
+  p.equality.bodies = {0, 1, -1, 2};
+  p.equality.rows = {3, 2};
+  p.equality.jacobian_a = random_vector(36, 9);
+  p.equality.jacobian_b = random_vector(36, 10);
+  for (auto* jacobian : {&p.equality.jacobian_a, &p.equality.jacobian_b}) {
+    std::fill(jacobian->begin() + 30, jacobian->end(), 0.0);
+  }
+  p.equality.r = random_vector(6, 11);
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("rolling and equality triples survive the file, and count for the hash") {
+  const TemporaryFolder folder;
+  ContactProblem p = with_other_kinds();
+  write_problem(folder.file("a.h5"), p, false);
+  ContactProblem q = read_problem(folder.file("a.h5"));
+  check_equal(p, q);
+  CHECK(q.has(ConstraintKind::rolling));
+  CHECK(q.has(ConstraintKind::equality));
+  CHECK(q.rolling.contact == p.rolling.contact);
+  CHECK(q.equality.rows == p.equality.rows);
+  q.rolling.rho[0] *= 2;
+  CHECK(q.content_hash() != p.content_hash());
+  q = p;
+  q.rolling = {};
+  q.equality = {};
+  CHECK_FALSE(q.has(ConstraintKind::rolling));
+  CHECK(q.content_hash() == full_bodies().content_hash());
+}
+
+TEST_CASE("faults of rolling and equality triples are named") {
+  const auto complaint_of = [](const std::function<void(ContactProblem&)>& spoil) {
+    ContactProblem p = with_other_kinds();
+    spoil(p);
+    return error_of([&] { p.validate("x.h5"); });
+  };
+  check_begins(complaint_of([](auto& p) {
+                 p.rolling.contact = {4, 1};
+               }),
+               "x.h5: /rolling/contact[1]: expected ascending contacts in [0, 30), found 1");
+  check_begins(complaint_of([](auto& p) { p.rolling.contact[1] = 30; }),
+               "x.h5: /rolling/contact[1]: ");
+  check_begins(complaint_of([](auto& p) { p.rolling.rho[0] = -1; }), "x.h5: /rolling/rho[0]: ");
+  check_begins(complaint_of([](auto& p) { p.rolling.r.pop_back(); }),
+               "x.h5: /rolling/r: expected 6 values (3 per rolling contact), found 5");
+  check_begins(complaint_of([](auto& p) { p.rolling.rho.clear(); }), "x.h5: /rolling/rho: ");
+  check_begins(complaint_of([](auto& p) { p.equality.bodies[3] = 4; }),
+               "x.h5: /equality/bodies[1]: expected body indices in [-1, 4), found (-1, 4)");
+  check_begins(complaint_of([](auto& p) { p.equality.rows[0] = 4; }),
+               "x.h5: /equality/rows[0]: expected 1 to 3, found 4");
+  check_begins(complaint_of([](auto& p) { p.equality.jacobian_b[35] = 1; }),
+               "x.h5: /equality/jacobian of constraint 1: expected zeros after its 2 rows");
+  check_begins(complaint_of([](auto& p) { p.equality.jacobian_a.pop_back(); }),
+               "x.h5: /equality/jacobian_a: expected 36 values");
+  check_begins(
+      complaint_of([](auto& p) { p.inverse_inertia.clear(), p.arm_a.clear(), p.arm_b.clear(); }),
+      "x.h5: /rolling: expected bodies that rotate");
+  check_begins(complaint_of([](auto& p) {
+                 const RollingPool rolling = p.rolling;
+                 p = full_assembled();
+                 p.rolling = rolling;
+               }),
+               "x.h5: /rolling: expected the bodies form");
 }
 
 TEST_CASE("a problem in assembled form survives the file") {
