@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "problems/geometry/contact_detection.hpp"
+#include "problems/geometry/sphere_contacts.hpp"
 
 namespace ccp::test {
 namespace fs = std::filesystem;
