@@ -10,7 +10,7 @@ namespace ccp {
 
 /// What the referee measures of a pair (gamma, u = N gamma + r); docs/measures.md has the formulas.
 enum class Measure {
-  cost,              ///< |gamma.u| / n, J (seed 001 Sect. 5.2)
+  cost,              ///< |gamma.u| / n, J (Kleinert 2014 Sect. 5.2)
   feas,              ///< largest violation of either cone, in m/s or N s as the papers mix them
   error,             ///< max(cost, feas)
   dual,              ///< max dist(u, K*) / q
@@ -21,13 +21,13 @@ enum class Measure {
   velocity,          ///< largest body velocity error against the reference, m/s
   energy,            ///< sqrt(2 |gamma.u| s / (n q^2))
   objective_gap,     ///< f(gamma) - f(reference), J
-  merit,             ///< Koziara's g (seed 004 eq. 40) for the convex law
+  merit,             ///< g of Koziara 2019 eq. 40 for the convex law
   coulomb_residual,  ///< residual, with De Saxce's u + (mu |u_t|, 0, 0) for u
   coulomb_natural_map,
   coulomb_merit,
-  normal_residual,  ///< mean of the natural map's normal parts, m/s (seed 003 Fig. 4 and 8)
+  normal_residual,  ///< mean of the natural map's normal parts, m/s (Wang 2016 Fig. 4 and 8)
   coulomb_normal_residual,
-  multiplier,  ///< mean relative error of the normal impulses (seed 003 eq. 13)
+  multiplier,  ///< mean relative error of the normal impulses (Wang 2016 eq. 13)
 };
 inline constexpr std::size_t measure_count = 18;
 /// The first so many were there from the beginning of the result schema; files of earlier

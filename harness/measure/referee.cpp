@@ -85,7 +85,7 @@ KOKKOS_INLINE_FUNCTION void add_law(LawTotals& total, const Blocks& weight, int 
   const Vec3 step = g - project_friction_cone(g - (1 / s) * v, normal, mu);
   raise(total.natural, largest_entry(step));
   total.normal += fabs(step.x);
-  const Vec3 violation = g - project_friction_cone(g - v, normal, mu);  // seed 004 eq. 15
+  const Vec3 violation = g - project_friction_cone(g - v, normal, mu);  // Koziara 2019 eq. 15
   total.merit += weighted_square(weight, c, violation);
 }
 

@@ -13,7 +13,7 @@ struct Start {
   double factor = 1;
 };
 /// Takes `cold`, NAME, NAME*FACTOR, FILE.h5 or FILE.h5*FACTOR apart, with a factor > 0; `history`
-/// and `history[beta=B]` are previous*0.85 (seed 003 eq. 7) and previous*B.
+/// and `history[beta=B]` are previous*0.85 (Wang 2016 eq. 7) and previous*B.
 /// @param where  named in the error, e.g. "--start"
 Start parse_start(const std::string& text, const std::string& where);
 /// Checks that a start has that form.

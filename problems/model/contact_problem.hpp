@@ -49,7 +49,7 @@ struct Source {
 ///     K_mu  ∋  gamma  ⊥  u = (N + Sigma) gamma + r  ∈  K_mu*
 ///
 /// where Sigma is diagonal and, in most problems, zero: the compliance of regularised contacts
-/// (seed 003 eq. 1 and 16). Wherever the project says N, N + Sigma is meant.
+/// (Wang 2016 eq. 1 and 16). Wherever the project says N, N + Sigma is meant.
 ///
 /// with friction cones K_mu = {mu gamma_n >= |gamma_t|} and their duals {u_n >= mu |u_t|}; a
 /// contact with mu = 0 has the half-line gamma_n >= 0, gamma_t = 0. Every triple is ordered (n, t1,

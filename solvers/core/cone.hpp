@@ -68,7 +68,7 @@ KOKKOS_INLINE_FUNCTION double distance_to_dual_cone(double n, double t, double m
   return (mu * t - n) / sqrt(1 + mu * mu);
 }
 
-// ---- Jordan algebra R x R^2 with cone of squares C = {n >= |t|} (seed 001 Sect. 3)
+// ---- Jordan algebra R x R^2 with cone of squares C = {n >= |t|} (Kleinert 2014 Sect. 3)
 // ---------------
 //
 // Normalised as there: x o y = (x.y, n_x t_y + n_y t_x) / sqrt 2, unit e = sqrt 2 along the normal,
@@ -127,7 +127,7 @@ struct ScalingPoint {
   double det = 0;
 };
 
-/// The point w with P(w) x = y for x, y in int C (seed 001 Lemma 3):
+/// The point w with P(w) x = y for x, y in int C (Kleinert 2014 Lemma 3):
 ///     w = (y + lambda J x) / sqrt(x.y + 2 sqrt(det x det y)),  det w = lambda = sqrt(det y / det
 ///     x).
 KOKKOS_INLINE_FUNCTION ScalingPoint nt_scaling(const Vec3& x, const Vec3& y, const Vec3& normal) {
@@ -137,8 +137,8 @@ KOKKOS_INLINE_FUNCTION ScalingPoint nt_scaling(const Vec3& x, const Vec3& y, con
   return {(1 / denominator) * (y + lambda * reflect(x, normal)), lambda};
 }
 
-/// Supremum of theta with x + theta d in int C, for x in int C (seed 001 Lemma 2); infinity (1e300)
-/// where d never leaves the cone.
+/// Supremum of theta with x + theta d in int C, for x in int C (Kleinert 2014 Lemma 2); infinity
+/// (1e300) where d never leaves the cone.
 ///     theta = det x / ( sqrt((d.Jx/2)^2 - det d det x) - d.Jx/2 )
 KOKKOS_INLINE_FUNCTION double max_step(const Vec3& x, const Vec3& d, const Vec3& normal) {
   constexpr double infinity = 1e300;

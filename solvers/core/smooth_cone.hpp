@@ -4,7 +4,7 @@
 
 namespace ccp {
 
-/// omega g(lambda / omega) of seed 004 eq. 25, the smooth max(0, lambda), without cancellation.
+/// omega g(lambda / omega) of Koziara 2019 eq. 25, the smooth max(0, lambda), without cancellation.
 /// @param root  sqrt(lambda^2 + 4 omega^2)
 KOKKOS_INLINE_FUNCTION double smooth_positive_part(double lambda, double root, double omega) {
   if (lambda >= 0) return 0.5 * (root + lambda);
@@ -23,7 +23,7 @@ struct SmoothPolar {
   double gradient[6];  ///< symmetric: 00, 01, 02, 11, 12, 22
 };
 
-/// m_omega(z) of seed 004, eqs. 19-24, with the gradient of eqs. 27 and 34-38. omega -> 0 gives
+/// m_omega(z) of Koziara 2019, eqs. 19-24, with the gradient of eqs. 27 and 34-38. omega -> 0 gives
 /// z - P(z), P the projection onto K_mu; for mu = 0 the tangential part of z is kept as it is.
 /// @param omega  >= 0, in the unit of z; 0 gives an element of the generalised Jacobian of z - P(z)
 KOKKOS_INLINE_FUNCTION SmoothPolar smooth_polar_projection(const Vec3& z, const Vec3& normal,

@@ -219,7 +219,7 @@ void IpmSolver::setup(const Problem& problem) {
   for (std::size_t c = 0; c < n; ++c) {
     for (int k = 0; k < 2; ++k) {
       rho(c, k) = 0;
-      if (kind == "elastic") {  // rho = 1 / (dt^2 k), seed 001 eq. 32
+      if (kind == "elastic") {  // rho = 1 / (dt^2 k), Kleinert 2014 eq. 32
         rho(c, k) = 1 / (host.dt * host.dt * host.stiffness[2 * c + k] * options_.stiffness_factor);
       } else if (kind == "relative") {
         rho(c, k) = options_.relative_regularization * problem.delassus_scale();

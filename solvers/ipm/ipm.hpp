@@ -9,7 +9,7 @@
 
 namespace ccp {
 
-/// Defaults are the values of seed 001 where it gives one.
+/// Defaults are the values of Kleinert 2014 where it gives one.
 struct IpmOptions {
   std::string method = "cg";       ///< one of newton_methods(), Krylov or direct
   KrylovOptions krylov;            ///< cap of 500 iterations per direction
@@ -32,9 +32,9 @@ struct IpmOptions {
   double tol_cost = 1e-13;           ///< J: tol2 of Algorithm 1, on |x.(y - s d)| / n
 };
 
-/// Interior-point method of seed 001 (Algorithm 1) in the matrix-free form of seed 000 Sect. 4:
-/// the CCP in self-dual cones  C ∋ x ⊥ y = N' x + r' ∈ C,  made feasible by an artificial variable
-/// s,
+/// Interior-point method of Kleinert 2014 (Algorithm 1) in the matrix-free form of Kleinert 2017
+/// Sect. 4: the CCP in self-dual cones  C ∋ x ⊥ y = N' x + r' ∈ C,  made feasible by an artificial
+/// variable s,
 ///
 ///     y = N' x + r' + s d,   x o y -> alpha e,   alpha = beta (x.y + s) / 2(n + 1) -> 0,
 ///

@@ -7,14 +7,14 @@
 namespace ccp {
 
 /// The linear system of the interior point method's Newton step, applied without being formed
-/// (seed 000 Sect. 4.2), or by a matrix that somebody has assembled (NewtonMatrix).
+/// (Kleinert 2017 Sect. 4.2), or by a matrix that somebody has assembled (NewtonMatrix).
 ///
 /// The method works with x = T gamma and y = T^-1 u, T = diag(mu, 1, 1) in contact axes, for which
 /// both cones become C = {n >= |t|}; with T on both sides N' = T^-1 N T^-1 is symmetric for any
 /// friction coefficients (for equal ones it is the papers' T_y N T_x^-1 divided by mu). The step
 ///     (P(w) + N' + R') dx = b
-/// is solved for the impulse increment dgamma = T^-1 dx instead (the congruent form of seed 001
-/// Sect. 4.5),
+/// is solved for the impulse increment dgamma = T^-1 dx instead (the congruent form of Kleinert
+/// 2014 Sect. 4.5),
 ///     A dgamma = T b,    A = T P(w) T + N + R,
 /// so that N acts as it is. Everything is in world axes, where T is stretch(mu, 1) along the
 /// normal.

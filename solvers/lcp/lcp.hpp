@@ -18,7 +18,8 @@ struct LcpOptions {
 
 /// Contact with polyhedral friction cones as a linear complementarity problem, solved by Lemke's
 /// method: the Coulomb law of Stewart and Trinkle (1996) and Anitescu and Potra (1997), or
-/// Anitescu's convex relaxation, both as in seed 002. See PolyhedralProblem for the formulas.
+/// Anitescu's convex relaxation, both as in the Anitescu slides. See PolyhedralProblem for the
+/// formulas.
 ///
 /// One iteration is one pivot. Own residual: the artificial variable z_0 in m/s while pivoting,
 /// max |min(z, w)| of the LCP at the end. Cost: 8 unknowns^2 bytes, and up to 2 unknowns^2

@@ -13,7 +13,7 @@ namespace ccp {
 /// The circle |gamma_t| <= mu gamma_n becomes the polygon with corners mu gamma_n d_k,
 /// d_k = (cos 2 pi k/m, sin 2 pi k/m), k = 0 ... m - 1, drawn into it.
 ///
-/// With gamma = (c_n, sum_k beta_k d_k) and u = N gamma + r, seed 002:
+/// With gamma = (c_n, sum_k beta_k d_k) and u = N gamma + r, as in the Anitescu slides:
 ///
 ///     rho   = u_n [- mu lambda]          >= 0  ⊥  c_n    >= 0
 ///     sigma = lambda + d_k . u_t         >= 0  ⊥  beta_k >= 0

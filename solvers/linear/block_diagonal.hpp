@@ -6,7 +6,7 @@
 namespace ccp {
 
 /// Inverse of a symmetric positive definite 3x3-block diagonal, as an operator: the block Jacobi
-/// preconditioner of seed 000 Sect. 4.2. Stores 6 numbers per block; apply moves 96 bytes per
+/// preconditioner of Kleinert 2017 Sect. 4.2. Stores 6 numbers per block; apply moves 96 bytes per
 /// block.
 class BlockDiagonalInverse : public Operator {
  public:

@@ -11,7 +11,7 @@ struct PgjOptions {
   FixedPointLimits limits;
 };
 
-/// Projected Gauss-Jacobi of Tasora and Anitescu (2011), the baseline of seeds 000 and 001:
+/// Projected Gauss-Jacobi of Tasora and Anitescu (2011), the baseline of Kleinert 2014 and 2017:
 ///
 ///     gamma_c <- (1 - lambda) gamma_c + lambda P_Kmu( gamma_c - omega eta_c (N gamma + r)_c ),
 ///     eta_c = 3 / trace(N_cc)

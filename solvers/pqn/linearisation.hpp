@@ -23,8 +23,8 @@ class ContactBlocks : public Operator {
   Teuchos::RCP<const Map> map_;
 };
 
-/// The contact laws as roots of C, and the linear system of a quasi-Newton step (seed 004 Sects.
-/// 4-7), never formed. With W = N, B = r, R = gamma, U = W R + B, in world axes,
+/// The contact laws as roots of C, and the linear system of a quasi-Newton step (Koziara 2019
+/// Sects. 4-7), never formed. With W = N, B = r, R = gamma, U = W R + B, in world axes,
 ///
 ///     F(U) = U + mu (sqrt(|U_t|^2 + omega^2) - omega) n     (eq. 39; convex law: F = U)
 ///     C(R) = F(U) + m_omega(rho R - F(U))                   (eq. 15 with eq. 30)

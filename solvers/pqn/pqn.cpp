@@ -63,7 +63,7 @@ Info PqnSolver::solve(Vector& gamma, Observer& observer) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double growth_that_is_divergence = 1e12;
   Info info;
-  info.own_residual_name = "merit g (seed 004 eq. 40)";
+  info.own_residual_name = "merit g (Koziara 2019 eq. 40)";
   const std::size_t size = 3 * static_cast<std::size_t>(problem_->contacts());
   if (size == 0) {
     info.status = Status::converged;

@@ -23,7 +23,7 @@ struct PqnOptions {
   int fallback_sweeps = 10000;    ///< > 0
 };
 
-/// Projected quasi-Newton method of Koziara (seed 004, Algorithm 1) for the Coulomb law in De
+/// Projected quasi-Newton method of Koziara 2019 (Algorithm 1) for the Coulomb law in De
 /// Saxce's form (or the convex law):
 ///
 ///     gamma <- P( gamma - A^-1_GMRES(eps, m) C(gamma) ),     A = X N + rho Y + delta I

@@ -29,7 +29,7 @@ PreconditionerEntry preconditioner_block_diagonal() {
           MatrixForm::none,
           true,
           true,
-          "inverse 3x3 blocks of the diagonal (seed 000 Sect. 4.2)",
+          "inverse 3x3 blocks of the diagonal (Kleinert 2017 Sect. 4.2)",
           construct<BlockDiagonalPreconditioner>};
 }
 

@@ -119,10 +119,9 @@ TEST_CASE("Lemke: random monotone problems, singular ones among them") {
   }
 }
 
-//     5 . . . 6        A plate of 3 kg on six legs, seed 002: legs 1, 3, 5 alone carry it, legs 2,
-//     4,
-//   4     +     1      6 alone do, too. lambda = 1 m/s where nothing is carried is allowed by the
-//     3 . . . 2        Coulomb LCP, but no average of the two is.
+//     5 . . . 6        A plate of 3 kg on six legs (Anitescu slides): legs 1, 3, 5 alone carry it,
+//   4     +     1      legs 2, 4, 6 alone do, too. lambda = 1 m/s where nothing is carried is
+//     3 . . . 2        allowed by the Coulomb LCP, but no average of the two is.
 TEST_CASE("lcp: the solutions of the hexagon are not convex, those of the relaxation are") {
   constexpr double mu = 0.4, weight = 0.3;  // N s: 3 kg * 10 m/s^2 * 0.01 s
   ContactProblem plate;
