@@ -7,7 +7,7 @@
 #include <nanoflann.hpp>
 
 #include "problems/base/error.hpp"
-#include "problems/geometry/pair_table.hpp"
+#include "problems/geometry/sphere_pairs.hpp"
 
 namespace ccp {
 namespace {
@@ -37,12 +37,8 @@ std::vector<Candidate> find_candidates(const Spheres& spheres, double cutoff, do
   if (m == 0) return candidates;
   std::vector<double> speed(m);
   for (std::size_t i = 0; i < m; ++i) speed[i] = length(&spheres.velocity[3 * i]);
-  const PairFunction ground_pair = find_pair("plane", "sphere");
-  const PairFunction sphere_pair = find_pair("sphere", "sphere");
-  PlacedShape own, other;
   for (std::size_t i = 0; i < m; ++i) {
-    spheres.place(i, own);
-    const double gap = ground_pair(ground, own).gap;
+    const double gap = plane_sphere(ground, spheres.placed(i)).gap;
     const double closing = std::max(0.0, -spheres.velocity[3 * i + 2]);
     if (gap < cutoff + sweep * closing) {
       candidates.push_back({-1, static_cast<std::int32_t>(i), gap});
@@ -58,13 +54,11 @@ std::vector<Candidate> find_candidates(const Spheres& spheres, double cutoff, do
   for (std::size_t i = 0; i < m; ++i) {
     const double reach =
         std::max(0.0, spheres.radius[i] + largest + cutoff + sweep * (speed[i] + fastest));
-    spheres.place(i, own);
     found.clear();
     tree.radiusSearch(&spheres.position[3 * i], reach * reach, found, parameters);
     for (const auto& [j, squared] : found) {
       if (j <= i) continue;
-      spheres.place(j, other);
-      const double gap = sphere_pair(own, other).gap;
+      const double gap = sphere_sphere(spheres.placed(i), spheres.placed(j)).gap;
       double closing = 0;  // speed of approach times the distance
       for (int k = 0; k < 3; ++k) {
         closing -= (spheres.velocity[3 * j + k] - spheres.velocity[3 * i + k]) *

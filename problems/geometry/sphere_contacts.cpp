@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
-#include "problems/geometry/pair_table.hpp"
+#include "problems/geometry/sphere_pairs.hpp"
 
 namespace ccp {
 
@@ -86,16 +86,14 @@ ContactProblem sphere_problem(const Spheres& spheres, const std::vector<Candidat
   if (model.young > 0) problem.stiffness.resize(2 * n);
   if (model.hertz.young > 0) problem.compliance.resize(2 * n);
 
-  const PairFunction ground_pair = find_pair("plane", "sphere");
-  const PairFunction sphere_pair = find_pair("sphere", "sphere");
-  PlacedShape own, other;
   for (std::size_t c = 0; c < n; ++c) {
     const auto [a, b, gap] = candidates[c];
     double* frame = &problem.frame[9 * c];
     double relative[3];  // velocity of B's surface against A's at the end of a step without contact
-    spheres.place(static_cast<std::size_t>(b), own);
-    if (a >= 0) spheres.place(static_cast<std::size_t>(a), other);
-    const Vec3 normal = a < 0 ? ground_pair(ground, own).normal : sphere_pair(other, own).normal;
+    const PlacedShape own = spheres.placed(static_cast<std::size_t>(b));
+    const Vec3 normal =
+        a < 0 ? plane_sphere(ground, own).normal
+              : sphere_sphere(spheres.placed(static_cast<std::size_t>(a)), own).normal;
     if (!std::isfinite(normal.x)) {
       throw InputError(
           fmt::format("spheres {} and {} have the same centre: no contact normal", a, b));

@@ -18,10 +18,9 @@ struct Spheres {
   std::vector<double> radius;    ///< [m] m
   std::vector<double> mass;      ///< [m] kg
   std::size_t count() const { return radius.size(); }
-  /// Sphere i as a shape, in `out`, for loops over many.
-  void place(std::size_t i, PlacedShape& out) const {
-    out.shape = {"sphere", {radius[i]}};
-    out.position = {position[3 * i], position[3 * i + 1], position[3 * i + 2]};
+  /// Sphere i as a shape.
+  PlacedShape placed(std::size_t i) const {
+    return {{"sphere", {radius[i]}}, {position[3 * i], position[3 * i + 1], position[3 * i + 2]}};
   }
 };
 
