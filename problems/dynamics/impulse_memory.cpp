@@ -4,17 +4,9 @@
 #include <cmath>
 
 #include "problems/geometry/contact_detection.hpp"
+#include "problems/model/constraint_math.hpp"
 
 namespace ccp {
-namespace {
-
-/// World axes from contact axes: F^T g.
-void to_world(const double* frame, const double* g, double* p) {
-  for (int k = 0; k < 3; ++k) p[k] = frame[k] * g[0] + frame[3 + k] * g[1] + frame[6 + k] * g[2];
-}
-
-}  // namespace
-
 std::int64_t pair_identity(std::int32_t a, std::int32_t b) {
   return (static_cast<std::int64_t>(a) + 1) * (std::int64_t{1} << 32) + b;
 }
@@ -24,7 +16,8 @@ void ImpulseMemory::keep(const ContactProblem& problem, const std::vector<double
   dt_ = problem.dt;
   impulse_.resize(gamma.size());
   for (std::size_t c = 0; c < problem.contacts(); ++c) {
-    to_world(&problem.frame[9 * c], &gamma[3 * c], &impulse_[3 * c]);
+    const Vec3 p = to_world_axes(&problem.frame[9 * c], triple(gamma, c));
+    impulse_[3 * c] = p.x, impulse_[3 * c + 1] = p.y, impulse_[3 * c + 2] = p.z;
   }
 }
 

@@ -42,10 +42,6 @@ struct SphereModel {
   HertzModel hertz;                          ///< with a young: elastic contacts
 };
 
-/// Tangent directions for a unit normal, written to frame[3..8] (frame[0..2] is the normal):
-/// a right-handed orthonormal frame n, t1, t2.
-void complete_frame(double* frame);
-
 /// The bodies form of non-rotating spheres: frames and gaps from the positions and
 /// r = D^T (v + dt g) + (gap / dt, 0, 0) (Kleinert 2014 eq. 10). Contact stiffnesses follow
 /// Kleinert 2014 eq. 33, k_n = pi/4 E (r_A + r_B), with the ground counted as the mirror image of

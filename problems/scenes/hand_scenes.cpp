@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "problems/base/error.hpp"
-#include "problems/geometry/sphere_contacts.hpp"
+#include "problems/model/frame.hpp"
 
 namespace ccp {
 namespace {

@@ -18,7 +18,7 @@ class BlockDiagonalPreconditioner : public Preconditioner {
   Teuchos::RCP<const Operator> inverse() const override { return inverse_; }
 
  private:
-  DeviceArray<const double* [6]> diagonal_;
+  DeviceArray<const Sym3*> diagonal_;
   Teuchos::RCP<BlockDiagonalInverse> inverse_;
 };
 

@@ -21,10 +21,10 @@ std::string to_string(MatrixForm form);
 /// A symmetric positive definite matrix A of 3x3 blocks, as preconditioners see it. Its owner
 /// changes values in place and keeps the structure.
 struct PreconditionerInput {
-  Teuchos::RCP<const Map> map;              ///< of 3n entries
-  int blocks = 0;                           ///< n
-  DeviceArray<const double* [6]> diagonal;  ///< [n] (00, 01, 02, 11, 12, 22) of the diagonal blocks
-  Teuchos::RCP<const CrsMatrix> crs;        ///< null unless asked for
+  Teuchos::RCP<const Map> map;                   ///< of 3n entries
+  int blocks = 0;                                ///< n
+  DeviceArray<const Sym3*> diagonal;             ///< [n] the diagonal blocks
+  Teuchos::RCP<const CrsMatrix> crs;             ///< null unless asked for
   Teuchos::RCP<const BlockCrsMatrix> block_crs;  ///< null unless asked for
 };
 
