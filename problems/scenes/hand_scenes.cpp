@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "problems/base/error.hpp"
-#include "problems/model/frame.hpp"
+#include "problems/model/constraint_math.hpp"
 
 namespace ccp {
 namespace {
@@ -54,15 +54,6 @@ class SceneBuilder {
     } else {
       complete_frame(frame.data());
     }
-    Triple relative{0, 0, 0};
-    for (int k = 0; k < 3; ++k) {
-      if (b >= 0) relative[k] += velocity_[b][k] + problem_.dt * problem_.gravity[k];
-      if (a >= 0) relative[k] -= velocity_[a][k] + problem_.dt * problem_.gravity[k];
-    }
-    for (int row = 0; row < 3; ++row) {
-      const Triple axis{frame[3 * row], frame[3 * row + 1], frame[3 * row + 2]};
-      problem_.r.push_back(dot(axis, relative) + (row == 0 ? gap / problem_.dt : 0));
-    }
     problem_.contact_bodies.insert(problem_.contact_bodies.end(), {a, b});
     problem_.frame.insert(problem_.frame.end(), frame.begin(), frame.end());
     problem_.mu.push_back(mu);
@@ -78,6 +69,10 @@ class SceneBuilder {
     if (problem_.rotates()) {
       problem_.arm_b = arm_b_;
       problem_.arm_a.assign(arm_b_.size(), 0.0);
+    }
+    for (std::size_t c = 0; c < problem_.contacts(); ++c) {
+      const Vec3 free = free_velocity(problem_, c);
+      problem_.r.insert(problem_.r.end(), {free.x + problem_.gap[c] / problem_.dt, free.y, free.z});
     }
     problem_.reference = Reference{gamma_, {}, {}, "by hand"};
     return std::move(problem_);

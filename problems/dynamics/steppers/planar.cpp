@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "problems/geometry/sphere_contacts.hpp"
+#include "problems/model/constraint_math.hpp"
 #include "problems/model/impulses.hpp"
 
 namespace ccp {
@@ -36,28 +37,15 @@ ContactProblem PlanarStepper::problem(const Bodies& bodies) const {
     double* frame = &problem.frame[9 * c];  // n, t1 = y x n, t2 = y
     const double in_plane[6] = {frame[2], 0, -frame[0], 0, 1, 0};
     std::copy(in_plane, in_plane + 6, frame + 3);
-    for (int row = 1; row < 3; ++row) problem.r[3 * c + row] = 0;
-    for (int side = 0; side < 2; ++side) {
+    for (int side = 0; rotates && side < 2; ++side) {
       const std::int32_t body = problem.contact_bodies[2 * c + side];
       if (body < 0) continue;
-      const double sign = side == 0 ? -1 : 1;
-      const double* v = &problem.velocity[6 * static_cast<std::size_t>(body)];
-      double surface[3] = {v[0], v[1], v[2]};
-      for (int k = 0; k < 3; ++k) surface[k] += model_.dt * model_.gravity[k];
-      if (rotates) {
-        double* arm = (side == 0 ? &problem.arm_a : &problem.arm_b)->data() + 3 * c;
-        for (int k = 0; k < 3; ++k) arm[k] = -sign * spheres.radius[body] * frame[k];
-        for (int k = 0; k < 3; ++k) {
-          const int i = (k + 1) % 3, j = (k + 2) % 3;
-          surface[k] += v[3 + i] * arm[j] - v[3 + j] * arm[i];
-        }
-      }
-      for (int row = 1; row < 3; ++row) {
-        const double* axis = frame + 3 * row;
-        problem.r[3 * c + row] +=
-            sign * (axis[0] * surface[0] + axis[1] * surface[1] + axis[2] * surface[2]);
-      }
+      double* arm = (side == 0 ? &problem.arm_a : &problem.arm_b)->data() + 3 * c;
+      for (int k = 0; k < 3; ++k) arm[k] = -side_sign(side) * spheres.radius[body] * frame[k];
     }
+    const Vec3 free = free_velocity(problem, c);
+    problem.r[3 * c + 1] = free.y;
+    problem.r[3 * c + 2] = free.z;
   }
   return problem;
 }
