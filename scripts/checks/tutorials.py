@@ -8,13 +8,13 @@
 A fenced block is taken if the line above it says what it is:
 
     <!-- file: solvers/half_jacobi/half_jacobi.cpp -->   (a part of) that file
-    <!-- row: solvers/registry.cpp -->                   the row to be added to the table of that file
+    <!-- row: solvers/registry.cpp -->                   a row to be added to the table in that file
     <!-- run -->                                         commands that must succeed, in this order
 
-A row of C++ is added by the one function add_...() that a header beside its table declares, with the
-tutorial's own headers (and `#include` lines of the block itself) in sight. A row of a CMakeLists.txt
-must name a file of the tutorial. A tutorial touches at most one folder, tests and documents apart,
-and one table.
+A row of C++ is added by the one function add_x(XEntry) that a header beside its table declares,
+with the tutorial's own headers (and `#include` lines of the block itself) in sight. A row of a
+CMakeLists.txt must name a file of the tutorial. A tutorial touches at most one folder, tests and
+documents apart, and one table.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 COMMENT = re.compile(r"<!-- *(\w+)(?:: *(\S+))? *-->")
 FENCE = re.compile(r"(`{3,})\w*")
-ADDS = re.compile(r"^void (add_\w+)\(", re.MULTILINE)
+ADDS = re.compile(r"^void (add_\w+)\(\w*Entry\b", re.MULTILINE)
 RUN_LIMIT = 300  # seconds a block
 
 
@@ -103,7 +103,7 @@ def read_document(name: str, text: str) -> Document:
 
 def documents() -> list[Document]:
     """Everything a reader types from: README and docs."""
-    paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    paths = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
     found = [read_document(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
              for path in paths]
     return [document for document in found if document.blocks]
@@ -137,19 +137,20 @@ def registration(document: Document) -> str:
         lines = row.text.splitlines()
         includes += [f'#include "{header}"', *(one for one in lines if one.startswith("#include"))]
         shown = "\n".join(one for one in lines if not one.startswith("#include"))
+        entry = shown.strip().rstrip(",")
         body.append(f'#line {row.line} "{ROOT / document.name}"\n'
-                    f"const bool added_{number} = ({function}(\n{shown.strip().rstrip(',')}\n), true);")
+                    f"const bool added_{number} = ({function}(\n{entry}\n), true);")
     if not rows:
         return ""
     return "\n".join([f"// Rows of {document.name}.", *dict.fromkeys(includes), "",
-                      "namespace ccp {", "namespace {", *body, "}  // namespace", "}  // namespace ccp",
-                      ""])
+                      "namespace ccp {", "namespace {", *body, "}", "}", ""])
 
 
 def check_shape(document: Document) -> None:
     """One folder, one row of one table; what a CMakeLists.txt gets is a file of the tutorial."""
     files = document.files()
-    folders = {str(Path(path).parent) for path in files if Path(path).parts[0] not in ("tests", "docs")}
+    folders = {str(Path(path).parent) for path in files
+               if Path(path).parts[0] not in ("tests", "docs")}
     if len(folders) > 1:
         raise document.fault(1, f"files in more than one folder: {', '.join(sorted(folders))}")
     rows = [row for row in document.of("row") if Path(row.path).name != "CMakeLists.txt"]
@@ -171,18 +172,18 @@ def extract(folder: Path) -> None:
         if not document.of("file") and not document.of("row"):
             continue
         check_shape(document)
-        for path, text in document.files().items():
-            if path in wanted:
-                raise document.fault(1, f"{path} is in another tutorial, too")
-            if (ROOT / path).exists():
-                raise document.fault(1, f"{path} exists already")
-            wanted[path] = text
+        for name, text in document.files().items():
+            if name in wanted:
+                raise document.fault(1, f"{name} is in another tutorial, too")
+            if (ROOT / name).exists():
+                raise document.fault(1, f"{name} exists already")
+            wanted[name] = text
         source = registration(document)
         if source:
             wanted[f"rows/{Path(document.name).stem.replace('-', '_')}.cpp"] = source
-    for path in [path for path in folder.rglob("*") if path.is_file()]:
-        if str(path.relative_to(folder)) not in wanted:
-            path.unlink()
+    for old in [path for path in folder.rglob("*") if path.is_file()]:
+        if str(old.relative_to(folder)) not in wanted:
+            old.unlink()
     for name, text in wanted.items():
         path = folder / name
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
