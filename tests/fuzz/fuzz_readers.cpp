@@ -20,7 +20,7 @@
 #include "problems/formats/kleinert.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "tests/fuzz/damage.hpp"
 
 namespace fs = std::filesystem;

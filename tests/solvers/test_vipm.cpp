@@ -5,7 +5,7 @@
 
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/linear/cholesky.hpp"
 #include "solvers/registry.hpp"
@@ -356,7 +356,7 @@ TEST_CASE("vipm: an assembled N is factored to rounding, and S follows its defin
 }
 
 TEST_CASE("vipm solves every scene from its N alone") {
-  for (const SceneEntry& scene : scene_entries()) {
+  for (const HandScene& scene : hand_scenes()) {
     INFO(scene.name);
     const ContactProblem bodies = make_scene(scene.name);
     const bool assembled = bodies.form == ContactProblem::Form::assembled;

@@ -1,4 +1,4 @@
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 #include <functional>
 
 #include "problems/base/error.hpp"
-#include "problems/geometry/contact_detection.hpp"
+#include "problems/model/constraint_math.hpp"
 
 namespace ccp {
 namespace {
 
-using Vec3 = std::array<double, 3>;
+using Triple = std::array<double, 3>;
 
-double dot(const Vec3& x, const Vec3& y) {
+double dot(const Triple& x, const Triple& y) {
   return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
 }
 
@@ -22,20 +22,20 @@ double dot(const Vec3& x, const Vec3& y) {
 /// eq. 10.
 class SceneBuilder {
  public:
-  explicit SceneBuilder(Vec3 gravity = {0, 0, -10}) {
+  explicit SceneBuilder(Triple gravity = {0, 0, -10}) {
     problem_.dt = 0.01;
     problem_.gravity = gravity;
   }
 
   /// A body that cannot rotate. @return its number
-  std::int32_t body(double mass, const Vec3& velocity = {0, 0, 0}) {
+  std::int32_t body(double mass, const Triple& velocity = {0, 0, 0}) {
     problem_.inverse_mass.push_back(1 / mass);
     velocity_.push_back(velocity);
     return static_cast<std::int32_t>(problem_.bodies()) - 1;
   }
 
   /// Makes the bodies rotating; call after all bodies are there. @param inertia principal, kg m^2
-  void rotating(const Vec3& inertia) {
+  void rotating(const Triple& inertia) {
     problem_.inverse_inertia.assign(9 * problem_.bodies(), 0.0);
     for (std::size_t i = 0; i < problem_.bodies(); ++i) {
       for (int k = 0; k < 3; ++k) problem_.inverse_inertia[9 * i + 4 * k] = 1 / inertia[k];
@@ -43,25 +43,16 @@ class SceneBuilder {
   }
 
   /// A contact with normal from a to b (-1 = immovable) whose known impulse is `gamma`.
-  void contact(std::int32_t a, std::int32_t b, double mu, const Vec3& normal, const Vec3& gamma,
-               double gap = 0, const Vec3& arm_b = {0, 0, 0}, const Vec3& tangent = {0, 0, 0}) {
+  void contact(std::int32_t a, std::int32_t b, double mu, const Triple& normal, const Triple& gamma,
+               double gap = 0, const Triple& arm_b = {0, 0, 0}, const Triple& tangent = {0, 0, 0}) {
     std::array<double, 9> frame{normal[0], normal[1], normal[2]};
     if (dot(tangent, tangent) > 0) {
-      const Vec3 t2{normal[1] * tangent[2] - normal[2] * tangent[1],
-                    normal[2] * tangent[0] - normal[0] * tangent[2],
-                    normal[0] * tangent[1] - normal[1] * tangent[0]};
+      const Triple t2{normal[1] * tangent[2] - normal[2] * tangent[1],
+                      normal[2] * tangent[0] - normal[0] * tangent[2],
+                      normal[0] * tangent[1] - normal[1] * tangent[0]};
       for (int k = 0; k < 3; ++k) frame[3 + k] = tangent[k], frame[6 + k] = t2[k];
     } else {
       complete_frame(frame.data());
-    }
-    Vec3 relative{0, 0, 0};
-    for (int k = 0; k < 3; ++k) {
-      if (b >= 0) relative[k] += velocity_[b][k] + problem_.dt * problem_.gravity[k];
-      if (a >= 0) relative[k] -= velocity_[a][k] + problem_.dt * problem_.gravity[k];
-    }
-    for (int row = 0; row < 3; ++row) {
-      const Vec3 axis{frame[3 * row], frame[3 * row + 1], frame[3 * row + 2]};
-      problem_.r.push_back(dot(axis, relative) + (row == 0 ? gap / problem_.dt : 0));
     }
     problem_.contact_bodies.insert(problem_.contact_bodies.end(), {a, b});
     problem_.frame.insert(problem_.frame.end(), frame.begin(), frame.end());
@@ -72,12 +63,16 @@ class SceneBuilder {
   }
 
   ContactProblem finish() {
-    for (const Vec3& v : velocity_) {
+    for (const Triple& v : velocity_) {
       problem_.velocity.insert(problem_.velocity.end(), {v[0], v[1], v[2], 0, 0, 0});
     }
     if (problem_.rotates()) {
       problem_.arm_b = arm_b_;
       problem_.arm_a.assign(arm_b_.size(), 0.0);
+    }
+    for (std::size_t c = 0; c < problem_.contacts(); ++c) {
+      const Vec3 free = free_velocity(problem_, c);
+      problem_.r.insert(problem_.r.end(), {free.x + problem_.gap[c] / problem_.dt, free.y, free.z});
     }
     problem_.reference = Reference{gamma_, {}, {}, "by hand"};
     return std::move(problem_);
@@ -85,12 +80,12 @@ class SceneBuilder {
 
  private:
   ContactProblem problem_;
-  std::vector<Vec3> velocity_;
+  std::vector<Triple> velocity_;
   std::vector<double> arm_b_, gamma_;
 };
 
-constexpr Vec3 up{0, 0, 1};
-constexpr Vec3 along{1, 0, 0};
+constexpr Triple up{0, 0, 1};
+constexpr Triple along{1, 0, 0};
 constexpr std::int32_t ground = -1;
 
 //      [2 kg]         weight over a step: 2 * 10 * 0.01 = 0.2 N s
@@ -112,7 +107,7 @@ ContactProblem sliding_block() {
 }
 
 //   Slope with sin = 0.6, cos = 0.8, seen from the slope: gravity is (6, 0, -8), tan = 0.75.
-ContactProblem slope(double mu, const Vec3& gamma) {
+ContactProblem slope(double mu, const Triple& gamma) {
   SceneBuilder scene({6, 0, -8});
   scene.contact(ground, scene.body(2), mu, up, gamma, 0, {}, along);
   return scene.finish();
@@ -235,14 +230,10 @@ ContactProblem assembled(ContactProblem bodies) {
   return problem;
 }
 
-struct Scene {
-  const char* name;
-  const char* summary;
-  std::function<ContactProblem()> make;
-};
+}  // namespace
 
-const std::vector<Scene>& scenes() {
-  static const std::vector<Scene> table = {
+const std::vector<HandScene>& hand_scenes() {
+  static const std::vector<HandScene> table = {
       {"resting-block", "a block at rest on the ground", resting_block},
       {"sliding-block", "a block sliding at 1 m/s, mu = 0.5", sliding_block},
       {"slope-at-friction-angle", "a block that just holds on a slope, mu = tan = 0.75",
@@ -285,20 +276,12 @@ const std::vector<Scene>& scenes() {
   return table;
 }
 
-}  // namespace
-
-std::vector<SceneEntry> scene_entries() {
-  std::vector<SceneEntry> entries;
-  for (const Scene& scene : scenes()) entries.push_back({scene.name, scene.summary});
-  return entries;
-}
-
 ContactProblem make_scene(const std::string& name) {
   std::vector<std::string> names;
-  for (const Scene& scene : scenes()) {
+  for (const HandScene& scene : hand_scenes()) {
     names.emplace_back(scene.name);
     if (name != scene.name) continue;
-    ContactProblem problem = scene.make();
+    ContactProblem problem = scene.build();
     problem.name = name;
     problem.source.kind = "generated";
     problem.source.description = scene.summary;

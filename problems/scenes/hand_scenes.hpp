@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,13 +9,14 @@
 namespace ccp {
 
 /// A scene small enough to be solved by hand; its file holds the solution as reference.
-struct SceneEntry {
+struct HandScene {
   std::string name;
   std::string summary;
+  std::function<ContactProblem()> build;  ///< without name and source: see make_scene()
 };
 
-/// All scenes, in the order in which they are explained in problems/README.md.
-std::vector<SceneEntry> scene_entries();
+/// All of them, in the order in which they are explained in problems/README.md.
+const std::vector<HandScene>& hand_scenes();
 
 /// Builds one of them. The reference solves the convex CCP exactly (to rounding).
 /// @throws InputError for an unknown name, with the nearest known one
