@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "problems/geometry/sphere_contacts.hpp"
 #include "problems/model/frame.hpp"
 
 namespace ccp::test {

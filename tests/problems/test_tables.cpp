@@ -112,7 +112,7 @@ TEST_CASE("pairs that there are not, and one more") {
 
 TEST_CASE("every scene has options with defaults in range, and does what its row says") {
   std::set<std::string> ids;
-  for (const HandScene& entry : hand_scenes()) {
+  for (const SceneEntry& entry : scene_entries()) {
     INFO(entry.id);
     CHECK(ids.insert(entry.id).second);
     CHECK_FALSE(entry.summary.empty());
