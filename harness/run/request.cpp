@@ -178,7 +178,7 @@ std::vector<double> read_numbers(Text text, Text where) {
   std::vector<double> values;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    values.push_back(read_number(text.substr(begin, end - begin), where, "a number > 0"));
+    values.push_back(read_number(text.substr(begin, end - begin), where, "numbers > 0"));
     begin = end + 1;
   }
   return values;
@@ -205,7 +205,7 @@ std::vector<RequestField> make_fields() {
             if (r.external) r.external->law = law;
           })
           .on_command_line("--law", "external"),
-      Row("tolerances", Shape::numbers, "a number > 0",
+      Row("tolerances", Shape::numbers, "numbers > 0",
           "Start the external program for each of these")
           .gets([](R r) { return r.external ? tolerances_text(*r.external) : ""; })
           .sets([](Request& r, Text text, Text where) {
