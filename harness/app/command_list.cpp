@@ -102,14 +102,13 @@ void list_measures(bool as_json) {
   if (as_json) fmt::print("{}\n", all.dump(2));
 }
 
-/// Scenes, and importers: what each is, and as JSON its options, too.
+/// What each scene is and can do, and as JSON its options, too.
 void list_scenes(bool as_json) {
   std::size_t width = 0;
   for (const SceneEntry& entry : scene_entries()) width = std::max(width, entry.id.size());
   json all = json::array();
   for (const SceneEntry& entry : scene_entries()) {
-    std::vector<std::string> abilities;
-    for (const SceneAbility ability : entry.abilities) abilities.push_back(to_string(ability));
+    const std::vector<std::string> abilities = texts_of(entry.abilities);
     if (!as_json) {
       fmt::print("{:<{}}  {} ({})\n", entry.id, width, entry.summary, fmt::join(abilities, ", "));
       continue;

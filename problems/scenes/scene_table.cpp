@@ -74,22 +74,6 @@ std::vector<SceneEntry>& table() {
 
 }  // namespace
 
-const char* to_string(SceneAbility ability) {
-  switch (ability) {
-    case Can::problem:
-      return "problem";
-    case Can::sequence:
-      return "sequence";
-    case Can::simulation:
-      return "simulation";
-    case Can::record:
-      return "record";
-    case Can::by_hand:
-      return "by hand";
-  }
-  return "";
-}
-
 bool SceneEntry::can(SceneAbility ability) const {
   return std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "problems/base/enum_text.hpp"
 #include "problems/scenes/scene.hpp"
 
 namespace ccp {
@@ -17,7 +18,14 @@ enum class SceneAbility {
   record,      ///< problem() calls tools.record with every state
   by_hand,     ///< its problem carries the exact solution as reference
 };
-const char* to_string(SceneAbility ability);
+template <>
+struct EnumTable<SceneAbility> {
+  static constexpr EnumText<SceneAbility> rows[] = {{SceneAbility::problem, "problem"},
+                                                    {SceneAbility::sequence, "sequence"},
+                                                    {SceneAbility::simulation, "simulation"},
+                                                    {SceneAbility::record, "record"},
+                                                    {SceneAbility::by_hand, "by hand"}};
+};
 
 /// A scene of the table.
 struct SceneEntry {
