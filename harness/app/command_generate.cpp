@@ -178,7 +178,7 @@ void add_entry(CLI::App& generate_command, const SceneEntry& entry, Context& con
   }
   if (one && several) {
     auto* steps = command->get_option("--steps");
-    steps->description("Write a sequence of so many time steps instead of one problem")
+    steps->description("Write a sequence of so many time steps instead of one problem (1 to 10000)")
         ->default_str("");
     for (const char* name : {"--from", "--residual", "--accurate-solver"}) {
       command->get_option(name)->needs(steps);

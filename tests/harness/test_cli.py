@@ -144,8 +144,11 @@ class Tables(CommandLine):
         text = " ".join(text.split())
         for option in options:
             flag = "--" + option["name"].replace("_", "-")
-            self.assertIn(f"{flag} {option['allowed']}", text)
+            self.assertRegex(text, f"{flag} (NUMBER|INTEGER|TEXT)")
             self.assertIn(option["help"], text)
+            allowed = option["allowed"].removeprefix("number ").removeprefix("integer ")
+            if allowed not in ("any", "text"):
+                self.assertIn(f"{option['help']} ({allowed})", text)
 
     def test_every_scene_with_options_is_a_command(self):
         simulated = []

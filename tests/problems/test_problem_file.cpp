@@ -272,6 +272,10 @@ TEST_CASE("the hash depends on every array and scalar") {
     CHECK(before.size() == 64);
     for (const ArrayField& field : array_fields(p)) {
       INFO(field.path);
+      const bool there = field.doubles ? !field.doubles->empty()
+                         : field.ints  ? !field.ints->empty()
+                                       : !field.longs->empty();
+      if (!there) continue;  // pools of constraints that these problems do not have
       if (field.doubles) {
         double& value = field.doubles->back();
         const double kept = value;
