@@ -48,7 +48,7 @@ def content_hash(file):
 
 
 def contact_velocity(file, gamma):
-    """u = (N + Sigma) gamma + r, [n][3]: N = D^T M^-1 D is applied body by body and never formed."""
+    """u = (N + Sigma) gamma + r, [n][3]: N = D^T M^-1 D is applied body by body, never formed."""
     given_way = np.zeros_like(gamma)
     if "/contacts/compliance" in file:
         given_way = file["/contacts/compliance"][()][:, [0, 1, 1]] * gamma

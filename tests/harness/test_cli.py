@@ -4,6 +4,7 @@
 Runs the built program named by the environment variable CCPBENCH in a folder of its own.
 """
 
+import functools
 import json
 import os
 import resource
@@ -433,7 +434,7 @@ class Solve(CommandLine):
             for name in ("outer", "krylov", "applies", "time_excluded", *MEASURES):
                 self.assertEqual(len(file["curve/" + name]), n, name)
             gamma = file["final/gamma"][:]
-        for found, known in zip(gamma[:, 0], (0.7, 0.6, 0.4)):
+        for found, known in zip(gamma[:, 0], (0.7, 0.6, 0.4), strict=True):
             self.assertAlmostEqual(found, known, places=4)
         self.assertEqual(sorted(os.listdir(self.folder)), ["run.h5", "stack.h5"])
 
@@ -597,7 +598,7 @@ class Solve(CommandLine):
             with self.subTest(limit=limit):
                 done = subprocess.run(
                     [PROGRAM, "solve", path, "--solver", "pgj", "-o", self.path("run.h5"), "--quiet"],
-                    preexec_fn=lambda limit=limit: end_of_disk(limit), text=True, capture_output=True,
+                    preexec_fn=functools.partial(end_of_disk, limit), text=True, capture_output=True,
                     timeout=60, check=False)
                 self.assertEqual(done.returncode, BAD_INPUT, done.stderr)
                 self.assertIn(self.path("run.h5"), done.stderr)
