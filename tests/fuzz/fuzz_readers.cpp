@@ -101,7 +101,7 @@ std::vector<std::string> result_files(const std::string& folder) {
   RunResult result;
   result.instance = "made up";
   result.solver = request.solver.text();
-  result.status = "converged";
+  result.status = Status::converged;
   result.stop_reached = true;
   for (int k = 0; k < 5; ++k) {
     Sample sample;

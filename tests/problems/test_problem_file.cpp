@@ -179,6 +179,7 @@ ContactProblem with_other_kinds() {
     std::fill(jacobian->begin() + 30, jacobian->end(), 0.0);
   }
   p.equality.r = random_vector(6, 11);
+  p.equality.compliance = {1, 2, 3, 4, 5, 0};
   return p;
 }
 
@@ -267,7 +268,7 @@ TEST_CASE("writing the same problem twice makes the same bytes") {
 }
 
 TEST_CASE("the hash depends on every array and scalar") {
-  for (ContactProblem p : {full_bodies(), full_assembled()}) {
+  for (ContactProblem p : {with_other_kinds(), full_assembled()}) {
     const std::string before = p.content_hash();
     CHECK(before.size() == 64);
     for (const ArrayField& field : array_fields(p)) {
@@ -382,7 +383,7 @@ TEST_CASE("a truncated file") {
 TEST_CASE("a flipped bit in the data of any array does not pass the hash") {
   const TemporaryFolder folder;
   const std::string path = folder.file("x.h5");
-  for (ContactProblem p : {full_bodies(), full_assembled()}) {
+  for (ContactProblem p : {with_other_kinds(), full_assembled()}) {
     write_problem(path, p, true);
     // Where the values lie in the file. (Elsewhere HDF5 itself may crash on damage.)
     std::vector<std::pair<std::string, haddr_t>> places;
@@ -441,9 +442,15 @@ TEST_CASE("every required dataset is missed") {
 }
 
 TEST_CASE("a dropped optional dataset does not pass the hash") {
-  ContactProblem p = full_bodies();
+  ContactProblem p = with_other_kinds();
   for (const ArrayField& field : array_fields(p)) {
     if (field.required || field.path == "/bodies/inverse_inertia") continue;
+    // What the size of a pool is taken from: its other arrays are then too long.
+    if (field.path == "/rolling/contact" || field.path == "/equality/rows") {
+      check_parts(complaint(p, [&](hid_t f) { H5Ldelete(f, field.path.c_str(), H5P_DEFAULT); }),
+                  {field.path.substr(0, field.path.rfind('/') + 1), "expected 0 values"});
+      continue;
+    }
     check_parts(complaint(p, [&](hid_t file) { H5Ldelete(file, field.path.c_str(), H5P_DEFAULT); }),
                 {"root attribute content_sha256"});
   }
