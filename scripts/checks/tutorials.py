@@ -13,22 +13,26 @@ A fenced block is taken if the line above it says what it is:
 
 A row of C++ is added by the one function add_x(XEntry) that a header beside its table declares,
 with the tutorial's own headers (and `#include` lines of the block itself) in sight. A row of a
-CMakeLists.txt must name a file of the tutorial. A tutorial touches at most one folder, tests and
-documents apart, and one table.
+CMakeLists.txt must name a file of the tutorial. Commands see a copy of scripts/ with the tutorial's
+Python files in it, and its rows added by the add_x() of their module. A tutorial touches at most
+one folder, tests and documents apart, and one table.
 """
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMENT = re.compile(r"<!-- *(\w+)(?:: *(\S+))? *-->")
 FENCE = re.compile(r"(`{3,})\w*")
+PYTHON_ADDS = re.compile(r"^def (add_\w+)\(", re.MULTILINE)
 ADDS = re.compile(r"^void (add_\w+)\(\w*Entry\b", re.MULTILINE)
 RUN_LIMIT = 300  # seconds a block
 
@@ -127,6 +131,14 @@ def adder(document: Document, row: Block) -> tuple[str, str]:
     raise document.fault(row.line, f"no header beside {row.path} declares an add_...()")
 
 
+def split_row(row: Block, *heads: str) -> tuple[list[str], str]:
+    """Lines that begin with one of `heads`; the entry without its comma."""
+    lines = row.text.splitlines()
+    own = [line for line in lines if line.startswith(heads)]
+    entry = "\n".join(line for line in lines if not line.startswith(heads))
+    return own, textwrap.dedent(entry).strip().rstrip(",")
+
+
 def registration(document: Document) -> str:
     """The source that adds the document's rows before main() begins; "" if it has none."""
     rows = [row for row in document.of("row") if row.path.endswith(".cpp")]
@@ -134,10 +146,8 @@ def registration(document: Document) -> str:
     body = []
     for number, row in enumerate(rows):
         header, function = adder(document, row)
-        lines = row.text.splitlines()
-        includes += [f'#include "{header}"', *(one for one in lines if one.startswith("#include"))]
-        shown = "\n".join(one for one in lines if not one.startswith("#include"))
-        entry = shown.strip().rstrip(",")
+        own, entry = split_row(row, "#include")
+        includes += [f'#include "{header}"', *own]
         body.append(f'#line {row.line} "{ROOT / document.name}"\n'
                     f"const bool added_{number} = ({function}(\n{entry}\n), true);")
     if not rows:
@@ -194,6 +204,26 @@ def extract(folder: Path) -> None:
 
 # ---- what is run ---------------------------------------------------------------------------------
 
+def copy_scripts(document: Document, folder: Path) -> None:
+    """scripts/ with what the document adds to it."""
+    shutil.copytree(ROOT / "scripts", folder / "scripts", symlinks=True,
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    for path, text in document.files().items():
+        if path.startswith("scripts/"):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8")
+    for row in document.of("row"):
+        if not row.path.endswith(".py"):
+            continue
+        table = folder / row.path
+        adds = PYTHON_ADDS.findall(table.read_text(encoding="utf-8")) if table.is_file() else []
+        if len(adds) != 1:
+            raise document.fault(row.line, f"expected one add_...() in {row.path}, found {adds}")
+        own, entry = split_row(row, "import ", "from ")
+        with table.open("a", encoding="utf-8") as out:
+            out.write("\n".join(["", *own, f"{adds[0]}({entry})", ""]))
+
+
 def run(program: Path, name: str) -> None:
     """The commands of one document, in a folder that looks like the project's and is not it."""
     document = read_document(name, (ROOT / name).read_text(encoding="utf-8"))
@@ -201,8 +231,9 @@ def run(program: Path, name: str) -> None:
         folder = Path(temporary)
         (folder / "bin").mkdir()
         (folder / "bin/ccpbench").symlink_to(program.resolve())
-        for shared in ("docs", "harness", "problems", "scripts"):
+        for shared in ("docs", "harness", "problems"):
             (folder / shared).symlink_to(ROOT / shared)
+        copy_scripts(document, folder)
         environment = {**os.environ, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
         for block in document.of("run"):
             try:

@@ -83,6 +83,16 @@ class PlantedFaults(unittest.TestCase):
         self.plant("words", "scripts/lib.sh", "folder=/home" + "/me/results\n",
                    "a path of one machine")
 
+    def test_links(self):
+        page = self.root / "docs/page.md"
+        (self.root / "docs/architecture.md").unlink()
+        page.write_text("# One thing, `two`\n[itself](#one-thing-two) [page](page.md#one-thing-two)\n"
+                        "[else](https://example.org/x)\n```sh\n[no](link.md)\n```\n")
+        self.plant("links", "docs/page.md", "[gone](gone.md)\n", "docs/page.md: no file gone.md")
+        with page.open("a", encoding="utf-8") as out:
+            out.write("[gone](#two)\n")
+        self.assertIn("no heading #two", self.check("links")[1])
+
     def test_shell(self):
         self.plant("shell", "scripts/planted", "#!/usr/bin/env bash\necho $1\n", "SC2086")
 
@@ -159,6 +169,25 @@ class Tutorials(unittest.TestCase):
         self.assertIn('(add_solver(\n{"x", make<X>}\n), true);', source)
         with self.assertRaisesRegex(tutorials.Fault, "no header beside .* declares an add_"):
             tutorials.registration(self.read(row.replace("registry.cpp", "core/problem.cpp")))
+
+    def test_python(self):
+        """Files and rows of scripts/ are in the copy that the commands see, and only there."""
+        text = ("<!-- file: scripts/checks/thing.py -->\n```python\nNAME = 'thing'\n```\n"
+                "<!-- row: scripts/checks/table.py -->\n```python\nimport thing\n    thing.NAME,\n"
+                "```\n")
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(tutorials.Fault, r"expected one add_\.\.\.\(\) in"):
+                tutorials.copy_scripts(self.read(text), Path(folder, "first"))
+            row = text.replace("checks/table.py", "checks/words.py")
+            with self.assertRaisesRegex(tutorials.Fault, r"expected one add_\.\.\.\(\) in"):
+                tutorials.copy_scripts(self.read(row), Path(folder, "second"))
+            text = ("<!-- file: scripts/checks/table.py -->\n```python\nROWS = []\n\n\n"
+                    "def add_row(row):\n    ROWS.append(row)\n```\n" + text)
+            tutorials.copy_scripts(self.read(text), Path(folder))
+            said = subprocess.run([sys.executable, "-c", "import table; print(table.ROWS)"],
+                                  cwd=Path(folder, "scripts/checks"), capture_output=True, text=True,
+                                  check=True).stdout
+            self.assertEqual(said, "['thing']\n")
 
     def test_commands_that_fail(self):
         with tempfile.TemporaryDirectory() as folder:
