@@ -151,11 +151,12 @@ DeviceArray<Sym3*> inverse_blocks(const Problem& problem) {
   const auto block = problem.shared_delassus().diagonal_blocks();
   const auto frame = problem.frame();
   const bool turned = frame.extent(0) > 0;
+  const double spare = problem.delassus_scale();
   Kokkos::parallel_for(
       "ccp::Referee::inverse_blocks", range(problem.contacts()), KOKKOS_LAMBDA(const int c) {
         const auto axes = [&](int i, int j) { return frame(c, i, j); };
         const auto world = [&](int i, int j) { return block(c, i, j); };
-        inverse(c) = inverse_or_zero(turned ? congruence(axes, world) : symmetric(world));
+        inverse(c) = inverse_or_shifted(turned ? congruence(axes, world) : symmetric(world), spare);
       });
   return inverse;
 }

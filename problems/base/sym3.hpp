@@ -78,10 +78,19 @@ CCP_FUNCTION Sym3 inverse(const Sym3& a) {
           i22 * i22};
 }
 
-/// The same, and zero for a block with a diagonal entry that is not positive, as that of a contact
-/// which moves nothing.
-CCP_FUNCTION Sym3 inverse_or_zero(const Sym3& a) {
-  return a.xx > 0 && a.yy > 0 && a.zz > 0 ? inverse(a) : Sym3{};
+/// The same for a block that may be singular, like that of a contact which nothing moves in some
+/// direction: there, A + trace(A)/3 1 stands for A, and `spare` times the identity for zero. All
+/// directions then have a weight. @param spare  > 0
+CCP_FUNCTION Sym3 inverse_or_shifted(const Sym3& a, double spare) {
+  const double mean = (a.xx + a.yy + a.zz) / 3;
+  const double minor = a.xx * a.yy - a.xy * a.xy;
+  const double determinant =
+      minor * a.zz - a.xx * a.yz * a.yz - a.yy * a.xz * a.xz + 2 * a.xy * a.xz * a.yz;
+  // Below 1e-12 of what it could be, a determinant is rounding.
+  const bool regular = a.xx > 0 && minor > 0 && determinant > 1e-12 * mean * mean * mean;
+  if (regular) return inverse(a);
+  const double shift = mean > 0 ? mean : spare;
+  return inverse({a.xx + shift, a.xy, a.xz, a.yy + shift, a.yz, a.zz + shift});
 }
 
 }  // namespace ccp

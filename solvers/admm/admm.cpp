@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "solvers/core/extremes.hpp"
+#include "solvers/core/optimality.hpp"
 #include "solvers/core/vector_kernels.hpp"
 
 namespace ccp {
@@ -117,8 +118,8 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
   const auto write_gamma = [&](Vector& out) { contacts_.write(*problem_, z_, out); };
   const auto finish = [&](Status status, const std::string& message = "") {
     write_gamma(gamma);
-    info.status = status;
     info.message = message;
+    info.status = confirmed(status, *problem_, law(), gamma, options_.tolerance, info.message);
     return info;
   };
   matrix_->begin(observer, info);

@@ -69,10 +69,10 @@ ApgdSolver::StepSums ApgdSolver::take_step(double beta, double length) const {
 
 double ApgdSolver::largest_step(double beta) const {
   const auto x = x_, x_old = x_old_, z = z_;
-  const auto weight = metric_.weight;
+  const GradientMetric metric = metric_;
   return largest_finite(
       "ccp::Apgd::largest_step", problem_->contacts(), KOKKOS_LAMBDA(const int c) {
-        return norm(load3(z, c) - extrapolate(x, x_old, beta, c)) * weight(c, 0);
+        return metric.speed(c, load3(z, c) - extrapolate(x, x_old, beta, c));
       });
 }
 
@@ -156,7 +156,7 @@ Info ApgdSolver::solve(Vector& gamma, Observer& observer) {
     blend(beta);
     return measured;
   };
-  info.status = iterate(options_.limits, *problem_, observer, info, step, write_gamma);
+  info.status = iterate(options_.limits, *problem_, law(), observer, info, step, write_gamma);
   write_gamma(gamma);
   return info;
 }

@@ -71,10 +71,10 @@ BbSolver::Direction BbSolver::find_direction(double length, double lambda) const
 
 double BbSolver::largest_step() const {
   const auto d = d_;
-  const auto weight = metric_.weight;
+  const GradientMetric metric = metric_;
   return largest_finite(
       "ccp::Bb::largest_step", problem_->contacts(),
-      KOKKOS_LAMBDA(const int c) { return norm(load3(d, c)) * weight(c, 0); });
+      KOKKOS_LAMBDA(const int c) { return metric.speed(c, load3(d, c)); });
 }
 
 double BbSolver::image_square() const {
@@ -146,7 +146,7 @@ Info BbSolver::solve(Vector& gamma, Observer& observer) {
     }
     return measured;
   };
-  info.status = iterate(options_.limits, *problem_, observer, info, step, write_gamma);
+  info.status = iterate(options_.limits, *problem_, law(), observer, info, step, write_gamma);
   write_gamma(gamma);
   return info;
 }

@@ -3,7 +3,7 @@
 namespace ccp {
 
 ContactMetric contact_metric(const DeviceArray<double* [3][3]>& blocks,
-                             const DeviceArray<const double* [3]>& normal) {
+                             const DeviceArray<const double* [3]>& normal, double spare) {
   ContactMetric metric;
   metric.weight = DeviceArray<double* [2]>("ccp::ContactMetric::weight", blocks.extent(0));
   const auto weight = metric.weight;
@@ -28,8 +28,11 @@ ContactMetric contact_metric(const DeviceArray<double* [3][3]>& blocks,
         const double deviation = spread > 0 ? sqrt(spread) : 0;
         // A square root of what cancels: below 1e-7 it is rounding.
         const bool round = deviation <= 1e-7 * half && part.size <= 1e-12 * trace;
-        weight(c, 0) = round ? part.n : part.n + part.size;
-        weight(c, 1) = round ? half : half + deviation + part.size;
+        const double a = round ? part.n : part.n + part.size;
+        const double b = round ? half : half + deviation + part.size;
+        constexpr double nothing = 1e-10;
+        weight(c, 0) = a > nothing * b ? a : b > 0 ? b : spare;
+        weight(c, 1) = b > nothing * a ? b : a > 0 ? a : spare;
         const double relative = round || trace <= 0 ? 0 : (deviation + part.size) / trace;
         if (relative > largest) largest = relative;
       },

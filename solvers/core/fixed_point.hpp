@@ -5,6 +5,7 @@
 #include <string>
 
 #include "problems/base/options.hpp"
+#include "solvers/core/optimality.hpp"
 #include "solvers/core/scales.hpp"
 #include "solvers/core/solver.hpp"
 
@@ -40,17 +41,19 @@ inline Info fixed_point_info(const Problem& problem, const std::string& own_resi
 /// Repeats `step(measure)` until the limits, the observer or the own residual end it. A step that
 /// is asked to measure returns the own residual in m/s, any other one anything. The own residual is
 /// measured in iterations 1, 1 + check_interval, ...; one that is not finite, or 1e6 times the
-/// first, is divergence.
+/// first, is divergence. One below the tolerance is convergence if confirm() agrees; if not, the
+/// iteration goes on, to a tenth of the residual at each time.
 /// @param info   counters to go on from; gets all but `outer` from the steps
-/// @return how it ended
+/// @return how it ended; `stagnated` with a message where nothing moves but confirm() does not
+/// agree
 template <class Step, class WriteGamma>
-Status iterate(const FixedPointLimits& limits, const Problem& problem, Observer& observer,
+Status iterate(const FixedPointLimits& limits, const Problem& problem, Law law, Observer& observer,
                Info& info, const Step& step, const WriteGamma& write_gamma) {
   constexpr double growth_that_is_divergence = 1e6;
   if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
     return Status::stopped_by_observer;
   }
-  const double tolerance = limits.tolerance * velocity_scale(problem);
+  double tolerance = limits.tolerance * velocity_scale(problem);
   double first = 0;
   while (info.counters.outer < limits.max_iterations) {
     const bool measure = info.counters.outer % limits.check_interval == 0;
@@ -65,7 +68,15 @@ Status iterate(const FixedPointLimits& limits, const Problem& problem, Observer&
     if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
       return Status::stopped_by_observer;
     }
-    if (measure && tolerance > 0 && measured <= tolerance) return Status::converged;
+    if (!(measure && tolerance > 0 && measured <= tolerance)) continue;
+    Vector answer(problem.map(), 1);
+    write_gamma(answer);
+    if (confirm(problem, law, answer, limits.tolerance, info.message)) {
+      info.message.clear();
+      return Status::converged;
+    }
+    if (measured == 0) return Status::stagnated;
+    tolerance = measured / 10;
   }
   return Status::max_iterations;
 }

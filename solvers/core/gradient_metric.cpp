@@ -7,8 +7,8 @@
 namespace ccp {
 
 GradientMetric gradient_metric(const Problem& problem, const std::string& kind) {
-  const ContactMetric own =
-      contact_metric(problem.shared_delassus().diagonal_blocks(), problem.normal());
+  const ContactMetric own = contact_metric(problem.shared_delassus().diagonal_blocks(),
+                                           problem.normal(), problem.delassus_scale());
   GradientMetric metric;
   metric.weight = DeviceArray<double* [4]>("ccp::GradientMetric::weight", problem.contacts());
   metric.normal = problem.normal();
@@ -21,13 +21,11 @@ GradientMetric gradient_metric(const Problem& problem, const std::string& kind) 
   Kokkos::parallel_reduce(
       "ccp::gradient_metric", range(problem.contacts()),
       KOKKOS_LAMBDA(const int c, double& maximum) {
-        const bool moves = from(c, 0) > 0 && from(c, 1) > 0;
         const double a = plain ? scale : from(c, 0), b = plain ? scale : from(c, 1);
-        weight(c, 0) = moves ? a : 0;
-        weight(c, 1) = moves ? 1 / a : 0;
-        weight(c, 2) = moves ? 1 / b : 0;
-        weight(c, 3) = moves ? b / a : 1;
-        if (!moves) return;
+        weight(c, 0) = a;
+        weight(c, 1) = 1 / a;
+        weight(c, 2) = 1 / b;
+        weight(c, 3) = b / a;
         const double relative = from(c, 0) / a > from(c, 1) / b ? from(c, 0) / a : from(c, 1) / b;
         if (relative > maximum) maximum = relative;
       },

@@ -10,7 +10,7 @@ namespace ccp {
 /// The metric D in which a gradient method takes its steps, diag(a_c, b_c, b_c) for every contact:
 ///     x <- P_D( x - length D^-1 (N x + r) )
 struct GradientMetric {
-  /// [n][4]: a, 1/a, 1/b, b/a; the inverses are 0 where the contact moves nothing.
+  /// [n][4]: a, 1/a, 1/b, b/a; all > 0.
   DeviceArray<double* [4]> weight;
   /// Not less than the largest eigenvalue of D^-1 N: steps of 1 / largest_curvature never
   /// overshoot.
@@ -30,6 +30,11 @@ struct GradientMetric {
   KOKKOS_INLINE_FUNCTION double square(int c, const Vec3& d) const {
     const double along = dot(d, row3(normal, c));
     return weight(c, 0) * (along * along + weight(c, 3) * (dot(d, d) - along * along));
+  }
+  /// |d| as a velocity, m/s: times the larger of a and b.
+  KOKKOS_INLINE_FUNCTION double speed(int c, const Vec3& d) const {
+    const double ratio = weight(c, 3);
+    return norm(d) * weight(c, 0) * (ratio > 1 ? ratio : 1);
   }
   /// d . D^-1 d of one contact.
   KOKKOS_INLINE_FUNCTION double inverse_square(int c, const Vec3& d) const {

@@ -14,11 +14,11 @@ enum Column {
   normal_x = 0,
   r_x = 3,
   friction = 6,
-  inverse_n,  ///< 1 / a of the contact's metric, 0 where that is 0
+  inverse_n,  ///< 1 / a of the contact's metric
   inverse_t,  ///< 1 / b
   ratio,      ///< b / a
   heavier,    ///< max(a, b)
-  step,       ///< 3 / trace(N_cc)
+  step,       ///< 3 / trace(N_cc); 1 / s where that is zero
 };
 
 /// How a visit finds the new impulse of its contact.
@@ -45,7 +45,6 @@ struct Contacts {
     const Vec3 normal{record(i, normal_x), record(i, normal_x + 1), record(i, normal_x + 2)};
     const Vec3 u = velocity + Vec3{record(i, r_x), record(i, r_x + 1), record(i, r_x + 2)};
     const Vec3 old = load3(p, i);
-    // The inverses are 0 for a contact that moves nothing, which therefore stays.
     const double inverse_a = record(i, inverse_n), inverse_b = record(i, inverse_t);
     Vec3 next;
     if (local == Local::metric) {
@@ -54,7 +53,7 @@ struct Contacts {
     } else if (local == Local::coulomb) {
       next = project_coulomb(old - stretch(inverse_a, inverse_b, u, normal), normal, mu);
     } else if (local == Local::block) {
-      next = inverse_a > 0 && inverse_b > 0 ? solve_block(i, old, u, normal, mu) : old;
+      next = solve_block(i, old, u, normal, mu);
       if (omega != 1) next = project_friction_cone(old + omega * (next - old), normal, mu);
     } else {
       Vec3 v = u;
@@ -244,7 +243,8 @@ GaussSeidel::GaussSeidel(const Problem& problem, const SweepOptions& options)
 }
 
 void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
-  const ContactMetric metric = contact_metric(blocks, problem_.normal());
+  const double spare = problem_.delassus_scale();
+  const ContactMetric metric = contact_metric(blocks, problem_.normal(), spare);
   record_ = Records("ccp::GaussSeidel::record", problem_.contacts());
   const bool own_blocks = options_.exact && (!metric.exact || options_.omega != 1);
   if (own_blocks) {
@@ -266,12 +266,12 @@ void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
         }
         record(i, friction) = mu(c);
         const double a = weight(c, 0), b = weight(c, 1);
-        record(i, inverse_n) = a > 0 ? 1 / a : 0;
-        record(i, inverse_t) = b > 0 ? 1 / b : 0;
-        record(i, ratio) = a > 0 ? b / a : 1;
+        record(i, inverse_n) = 1 / a;
+        record(i, inverse_t) = 1 / b;
+        record(i, ratio) = b / a;
         record(i, heavier) = a > b ? a : b;
         const double trace = blocks(c, 0, 0) + blocks(c, 1, 1) + blocks(c, 2, 2);
-        record(i, step) = trace > 0 ? 3 / trace : 0;
+        record(i, step) = trace > 0 ? 3 / trace : 1 / spare;
         if (own_blocks) block(i) = upper_triangle(blocks, c);
       });
 }

@@ -36,10 +36,11 @@ KOKKOS_INLINE_FUNCTION Vec3 best_edge_point(const Sym3& block, const Vec3& b, co
   const auto edge = [&](double phi) {
     return normal + (mu * cos(phi)) * axes.s + (mu * sin(phi)) * axes.t;
   };
+  // 0 along edges that A does not see: there is no best point on them.
   const auto gain = [&](double phi) {
     const Vec3 d = edge(phi);
-    const double along = dot(b, d);
-    return along < 0 ? along * along / dot(d, block * d) : 0;
+    const double along = dot(b, d), curvature = dot(d, block * d);
+    return along < 0 && curvature > 0 ? along * along / curvature : 0;
   };
   int best = 0;
   double most = -1;
@@ -62,12 +63,13 @@ KOKKOS_INLINE_FUNCTION Vec3 best_edge_point(const Sym3& block, const Vec3& b, co
     }
   }
   const Vec3 d = edge(0.5 * (low + high));
-  const double along = dot(b, d);
-  return along < 0 ? (-along / dot(d, block * d)) * d : Vec3{0, 0, 0};
+  const double along = dot(b, d), curvature = dot(d, block * d);
+  return along < 0 && curvature > 0 ? (-along / curvature) * d : Vec3{0, 0, 0};
 }
 
-/// The convex law for any symmetric positive definite A: projected steps in the contact's metric
-/// until they are 1e-14 of the impulse; from the best point on the boundary where they are slow.
+/// The convex law for any symmetric positive semidefinite A: projected steps in the contact's
+/// metric until they are 1e-14 of the impulse; from the best point on the boundary where they are
+/// slow.
 /// @param inverse_n, inverse_t, ratio  1/a, 1/b and b/a of ContactMetric
 KOKKOS_INLINE_FUNCTION Vec3 solve_local_convex(const Sym3& block, const Vec3& b, Vec3 g,
                                                const Vec3& normal, double mu, double inverse_n,
@@ -89,9 +91,11 @@ KOKKOS_INLINE_FUNCTION Vec3 solve_local_convex(const Sym3& block, const Vec3& b,
   return g;
 }
 
-/// Coulomb's law for any symmetric positive definite A. With the normal part eliminated, a sliding
-/// contact has  (S + lambda 1) g_t = -c  for the lambda >= 0 at which |g_t| = mu g_n: a scalar
-/// equation (a quartic, Bonnefon and Daviet 2011), solved by Newton steps inside a bracket.
+/// Coulomb's law for any symmetric positive semidefinite A. With the normal part eliminated, a
+/// sliding contact has  (S + lambda 1) g_t = -c  for the lambda >= 0 at which |g_t| = mu g_n: a
+/// scalar equation (a quartic, Bonnefon and Daviet 2011), solved by Newton steps inside a bracket.
+/// In directions that A does not see, an impulse is as long as sliding allows if b has a part
+/// there, else zero; without A_nn nothing acts at all.
 KOKKOS_INLINE_FUNCTION Vec3 solve_local_coulomb(const Sym3& block, const Vec3& b,
                                                 const Vec3& normal, double mu) {
   const double b_n = dot(b, normal);
@@ -100,6 +104,7 @@ KOKKOS_INLINE_FUNCTION Vec3 solve_local_coulomb(const Sym3& block, const Vec3& b
   const Vec3 s = axes.s, t = axes.t;
   const Vec3 an = block * normal, as = block * s, at = block * t;
   const double a_nn = dot(normal, an), a_ns = dot(s, an), a_nt = dot(t, an);
+  if (!(a_nn > 0)) return {0, 0, 0};  // no impulse changes w_n
   if (mu == 0) return (-b_n / a_nn) * normal;
   const double s11 = dot(s, as) - a_ns * a_ns / a_nn, s12 = dot(s, at) - a_ns * a_nt / a_nn,
                s22 = dot(t, at) - a_nt * a_nt / a_nn;
@@ -117,9 +122,12 @@ KOKKOS_INLINE_FUNCTION Vec3 solve_local_coulomb(const Sym3& block, const Vec3& b
     excess = size - mu * g_n;
     slope = (size > 0 ? (g1 * h1 + g2 * h2) / size : 0) + mu * (a_ns * h1 + a_nt * h2) / a_nn;
   };
-  evaluate(0);
+  // The smallest lambda: 0 unless S is singular.
+  const double trace = s11 + s22, unit = trace > 1e-14 * a_nn ? trace : a_nn;
+  const double least = s11 * s22 - s12 * s12 > 1e-14 * unit * unit ? 0 : 1e-12 * unit;
+  evaluate(least);
   if (excess > 0) {  // it slides
-    double low = 0, high = s11 + s22;
+    double low = least, high = unit;
     for (int k = 0; k < 200; ++k) {
       evaluate(high);
       if (!(excess > 0)) break;

@@ -19,11 +19,12 @@ void PgjSolver::setup(const Problem& problem) {
   step_ = DeviceArray<double*>("ccp::Pgj::step", problem.contacts());
   step_norm_ = DeviceArray<double*>("ccp::Pgj::step_norm", problem.contacts());
   const auto step = step_;
-  const double omega = options_.omega;
+  const double omega = options_.omega, scale = problem.delassus_scale();
   Kokkos::parallel_for(
       "ccp::Pgj::setup", range(problem.contacts()), KOKKOS_LAMBDA(const int c) {
         const double trace = diagonal(c, 0, 0) + diagonal(c, 1, 1) + diagonal(c, 2, 2);
-        step(c) = trace > 0 ? omega * 3 / trace : 0;  // a contact of two immovable bodies stays
+        // Two immovable bodies have one, too: their contact must count in largest_step().
+        step(c) = trace > 0 ? omega * 3 / trace : omega / scale;
       });
 }
 
@@ -47,7 +48,7 @@ void PgjSolver::iterate(const VectorView& p, bool measure) const {
       p, KOKKOS_LAMBDA(const int c, const Vec3& g, const Vec3& d) {
         const Vec3 u = d + load3(r, c);
         const Vec3 target = project_friction_cone(g - step(c) * u, row3(normal, c), mu(c));
-        step_norm(c) = step(c) > 0 ? norm(target - g) / step(c) : 0;
+        step_norm(c) = norm(target - g) / step(c);
         return lambda == 1 ? target : g + lambda * (target - g);
       });
 }
@@ -71,7 +72,7 @@ Info PgjSolver::solve(Vector& gamma, Observer& observer) {
     ++info.counters.projections;
     return measure ? largest_step() : 0;
   };
-  info.status = ccp::iterate(options_.limits, *problem_, observer, info, step, write_gamma);
+  info.status = ccp::iterate(options_.limits, *problem_, law(), observer, info, step, write_gamma);
   write_gamma(gamma);
   return info;
 }

@@ -49,7 +49,7 @@ Info PgsSolver::solve(Vector& gamma, Observer& observer) {
     info.counters.projections += sweeps;
     return change;
   };
-  info.status = iterate(options_.limits, *problem_, observer, info, step, write_gamma);
+  info.status = iterate(options_.limits, *problem_, law(), observer, info, step, write_gamma);
   write_gamma(gamma);
   return info;
 }

@@ -25,11 +25,13 @@ void require_plain(double alpha, double beta) {
   if (alpha != 1 || beta != 0) throw std::invalid_argument("Linearisation: alpha=1, beta=0");
 }
 
-DeviceArray<Sym3*> inverse_blocks(const DeviceArray<double* [3][3]>& block) {
+DeviceArray<Sym3*> inverse_blocks(const DeviceArray<double* [3][3]>& block, double spare) {
   DeviceArray<Sym3*> inverse("ccp::Pqn::weight", block.extent(0));
   Kokkos::parallel_for(
       "ccp::Pqn::inverse_blocks", range(block.extent(0)),
-      KOKKOS_LAMBDA(const int c) { inverse(c) = inverse_or_zero(upper_triangle(block, c)); });
+      KOKKOS_LAMBDA(const int c) {
+        inverse(c) = inverse_or_shifted(upper_triangle(block, c), spare);
+      });
   return inverse;
 }
 
@@ -59,7 +61,7 @@ Linearisation::Linearisation(const Problem& problem)
     : problem_(problem),
       delassus_(problem.delassus()),
       diagonal_(problem.shared_delassus().diagonal_blocks()),
-      weight_(inverse_blocks(diagonal_)),
+      weight_(inverse_blocks(diagonal_, problem.delassus_scale())),
       y_("ccp::Pqn::y", problem.contacts()),
       slope_("ccp::Pqn::slope", 3 * static_cast<std::size_t>(problem.contacts())),
       merit_("ccp::Pqn::merit", problem.contacts()),

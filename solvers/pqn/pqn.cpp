@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "solvers/core/optimality.hpp"
 #include "solvers/core/scales.hpp"
 #include "solvers/core/stopwatch.hpp"
 
@@ -100,8 +101,10 @@ Info PqnSolver::solve(Vector& gamma, Observer& observer) {
     count();
     take_best();
     write_gamma(gamma);
-    info.status = status;
     info.message = message;
+    // The merit is a sum of squares.
+    info.status =
+        confirmed(status, *problem_, law(), gamma, std::sqrt(options_.tolerance), info.message);
     return info;
   };
   // The last line of the paper's Algorithm 1.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "solvers/core/extremes.hpp"
+#include "solvers/core/optimality.hpp"
 #include "solvers/core/smooth_cone.hpp"
 #include "solvers/core/vector_kernels.hpp"
 #include "solvers/velocity_space/make_system.hpp"
@@ -138,8 +139,8 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
   const auto write_gamma = [&](Vector& out) { contacts_.write(*problem_, p_, out); };
   const auto finish = [&](Status status, const std::string& message = "") {
     write_gamma(gamma);
-    info.status = status;
     info.message = message;
+    info.status = confirmed(status, *problem_, law(), gamma, options_.tolerance, info.message);
     return info;
   };
   using Outcome = VelocitySolver::Outcome;

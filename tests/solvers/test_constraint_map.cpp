@@ -348,8 +348,14 @@ TEST_CASE("entries, inverse and congruence of symmetric 3x3 matrices") {
     CHECK(column.y == Approx(j == 1 ? 1 : 0).margin(1e-15));
     CHECK(column.z == Approx(j == 2 ? 1 : 0).margin(1e-15));
   }
-  const Sym3 none = inverse_or_zero({1, 0, 0, 0, 0, 1});
-  CHECK(none.xx == 0);
+  const Sym3 regular = inverse_or_shifted(a, 1);
+  CHECK(regular.xx == b.xx);
+  CHECK(regular.yz == b.yz);
+  const Sym3 flat = inverse_or_shifted({2, 0, 0, 1, 0, 0}, 1);  // shifted by its mean, 1
+  CHECK(flat.xx == Approx(1.0 / 3));
+  CHECK(flat.zz == Approx(1));
+  const Sym3 none = inverse_or_shifted({}, 4);
+  CHECK(none.xx == Approx(0.25));
   const double turn[3][3] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}};  // axes y, z, x
   const Sym3 turned = congruence([&](int i, int j) { return turn[i][j]; }, a);
   CHECK(turned.xx == 3);

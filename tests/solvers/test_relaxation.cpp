@@ -174,7 +174,7 @@ TEST_CASE("a contact's metric is not less than its block, and equal where it can
   for (const ContactProblem& p : {rotating_pile(), random_pile(60, 150, 3)}) {
     const Problem problem(p);
     const auto blocks = problem.shared_delassus().diagonal_blocks();
-    const ContactMetric metric = contact_metric(blocks, problem.normal());
+    const ContactMetric metric = contact_metric(blocks, problem.normal(), problem.delassus_scale());
     CHECK(metric.exact == !p.rotates());
     const auto host = to_host(blocks);
     const auto weight = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), metric.weight);

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "solvers/core/law.hpp"
+#include "solvers/core/problem.hpp"
+#include "solvers/core/status.hpp"
+
+namespace ccp {
+
+/// How far impulses are from a solution, in the three scale-free terms of `residual` and
+/// `coulomb_residual` (docs/measures.md), over every contact:
+///     dual             max_c dist(v_c, K*) / q
+///     primal           max_c dist(gamma_c, K) s / q
+///     complementarity  |sum gamma_c . v_c| s / (n q^2)
+/// with v = u = N gamma + r, or u + (mu |u_t|) n for Coulomb's law, q = rms(r) and s = trace(N)/3n.
+/// Solvers check their own stopping rules with it: see confirm(). The referee has code of its own.
+struct Optimality {
+  double dual = 0, primal = 0, complementarity = 0;
+  double rounding = 0;     ///< what double precision leaves of `dual` at impulses of this size
+  int worst_contact = -1;  ///< where dist(v_c, K*) is largest; -1 without contacts
+
+  /// The largest of the three; NaN if one is.
+  double residual() const;
+};
+
+/// @param gamma  impulses in contact axes, 3n values, N s
+Optimality optimality(const Problem& problem, Law law, const Vector& gamma);
+
+/// Whether a solver whose own stopping rule holds at `gamma` may say "converged": residual() is at
+/// most ten times `tolerance`, or what rounding leaves. A rule that some contact dropped out of
+/// (nothing moves it, or its weight is small beside others) fails here.
+/// @param reason  set where the answer is no: the term, the contact and the values
+bool confirm(const Problem& problem, Law law, const Vector& gamma, double tolerance,
+             std::string& reason);
+
+/// The same for the end of a solve: `converged` stays so if confirm() agrees, and is `stagnated`
+/// with the reason as its message if not; any other status stays.
+Status confirmed(Status status, const Problem& problem, Law law, const Vector& gamma,
+                 double tolerance, std::string& message);
+
+}  // namespace ccp

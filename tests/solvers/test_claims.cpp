@@ -1,0 +1,135 @@
+// "Converged" is a claim; the referee must find the same. And small problems that were answered
+// wrongly once must be answered rightly (tests/hard_problems.hpp).
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+
+#include "solvers/core/optimality.hpp"
+#include "tests/hard_problems.hpp"
+#include "tests/solve_once.hpp"
+#include "tests/support.hpp"
+
+using namespace ccp;
+using namespace ccp::test;
+
+namespace {
+
+// lcp claims the solution of a polyhedral law, which no measure here is of.
+const char* const solvers[] = {
+    "pgj[omega=0.3]",
+    "pgs",
+    "pgs[law=coulomb]",
+    "pgs[local=step]",
+    "apgd",
+    "apgd[metric=plain]",
+    "bb",
+    "bb[metric=plain]",
+    "bb[step=bb2]",
+    "ipm",
+    "ipm[krylov=cholmod]",
+    "admm",
+    "pqn",
+    "pqn[law=convex]",
+    "ssn",
+    "vipm[linear_solver=cg]",
+    "vipm[linear_solver=cholesky]",
+};
+
+Measure judge(Law law) {
+  return law == Law::coulomb ? Measure::coulomb_residual : Measure::residual;
+}
+
+Law law_of(const char* spec) {
+  return make_solver(SolverSpec::parse(spec))->law();
+}
+
+bool takes(const char* spec, const ContactProblem& problem) {
+  return supports(solver_entry(SolverSpec::parse(spec).id), problem);
+}
+
+/// What a solver says when nobody but a generous limit of iterations ends it.
+Solved claim_of(const ContactProblem& problem, const char* spec) {
+  IterationLimit limit(200000);
+  return solve_once(problem, spec, limit);
+}
+
+void check_claim(const ContactProblem& problem, const char* spec) {
+  const Solved solved = claim_of(problem, spec);
+  const double residual = solved.measures[judge(law_of(spec))];
+  INFO(spec << " on " << problem.name << ": " << to_string(solved.info.status) << " ("
+            << solved.info.message << ") with own " << solved.info.own_residual << ", referee "
+            << residual << ", " << solved.info.counters.outer << " outer");
+  for (const double g : solved.gamma) REQUIRE(std::isfinite(g));
+  if (solved.info.status == Status::converged) CHECK(residual <= 1e-6);
+}
+
+/// A solver that is given time must get there, whatever it says.
+void check_reached(const ContactProblem& problem, const char* spec, double value = 1e-8) {
+  const Problem on_device(problem);
+  RefereeStop until(on_device, judge(law_of(spec)), value);
+  const Solved solved = solve_once(problem, spec, until);
+  const double residual = solved.measures[judge(law_of(spec))];
+  INFO(spec << " on " << problem.name << ": " << to_string(solved.info.status) << " ("
+            << solved.info.message << ") with own " << solved.info.own_residual << ", referee "
+            << residual << ", " << solved.info.counters.outer << " outer");
+  CHECK(residual <= value);
+}
+
+}  // namespace
+
+TEST_CASE("no solver claims what the referee contradicts", "[claims]") {
+  for (const ContactProblem& problem :
+       {flat(), flat_two(), rank_one(), normal_only(), zero_normal(), rounded_box(),
+        two_immovable(), mass_ratio(1e8), one_slippery_contact()}) {
+    for (const char* const spec : solvers) {
+      if (takes(spec, problem)) check_claim(problem, spec);
+    }
+  }
+}
+
+TEST_CASE("singular contact blocks are solved by every solver", "[claims]") {
+  for (const ContactProblem& problem : {flat(), flat_two(), rank_one(), normal_only()}) {
+    for (const char* const spec : solvers) {
+      if (takes(spec, problem)) check_reached(problem, spec);
+    }
+  }
+}
+
+TEST_CASE("the planar contact has the impulse computed by hand", "[claims]") {
+  const ContactProblem problem = flat();
+  for (const char* const spec : solvers) {
+    if (!takes(spec, problem)) continue;
+    const Problem on_device(problem);
+    RefereeStop until(on_device, judge(law_of(spec)), 1e-9);
+    const Solved solved = solve_once(problem, spec, until);
+    const bool coulomb = law_of(spec) == Law::coulomb;
+    INFO(spec << ": " << solved.gamma[0] << " " << solved.gamma[1] << " " << solved.gamma[2]);
+    CHECK(std::abs(solved.gamma[0] - (coulomb ? 1.0 / 2 : 5.0 / 9)) <= 1e-4);
+    CHECK(std::abs(solved.gamma[1] - (coulomb ? -1.0 / 5 : -2.0 / 9)) <= 1e-4);
+  }
+}
+
+TEST_CASE("no measure is zero where the problem is not solved", "[claims]") {
+  for (const ContactProblem& problem : {flat(), rank_one(), normal_only()}) {
+    const Problem on_device(problem);
+    Referee referee(on_device);
+    const Measures at_zero = referee.measure(Vector(on_device.map(), 1));
+    INFO(problem.name);
+    for (const Measure m : {Measure::residual, Measure::natural_map, Measure::merit,
+                            Measure::coulomb_residual, Measure::coulomb_merit}) {
+      CHECK(!(at_zero[m] <= 1e-6));
+    }
+  }
+}
+
+TEST_CASE("a solver's check of itself has the referee's terms", "[claims]") {
+  RandomShape shape;
+  const ContactProblem problem = random_problem(shape);
+  const Problem on_device(problem);
+  Referee referee(on_device);
+  const auto gamma = to_vector(random_vector(3 * problem.contacts(), 3));
+  const Measures measured = referee.measure(*gamma);
+  for (const Law law : {Law::convex, Law::coulomb}) {
+    const Optimality own = optimality(on_device, law, *gamma);
+    CHECK(std::abs(own.residual() - measured[judge(law)]) <= 1e-12 * measured[judge(law)]);
+  }
+}
