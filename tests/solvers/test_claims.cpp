@@ -18,7 +18,7 @@ const char* const solvers[] = {
     "pgj[omega=0.3]",
     "pgs",
     "pgs[law=coulomb]",
-    "pgs[local=step]",
+    "pgs[local=step,omega=0.5]",
     "apgd",
     "apgd[metric=plain]",
     "bb",
@@ -43,6 +43,8 @@ Law law_of(const char* spec) {
 }
 
 bool takes(const char* spec, const ContactProblem& problem) {
+  const bool needs_bodies = std::string(spec).find("linear_solver=cg") != std::string::npos;
+  if (needs_bodies && problem.form == ContactProblem::Form::assembled) return false;
   return supports(solver_entry(SolverSpec::parse(spec).id), problem);
 }
 

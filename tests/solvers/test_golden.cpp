@@ -36,7 +36,7 @@ constexpr Golden goldens[] = {
     {"pgs[law=coulomb]", 20},
     {"pgs[sweep=colored,omega=1.1]", 20},
     {"apgd", 60},
-    {"bb", 40},
+    {"bb", 20},
     {"ipm", 6},
     {"ipm[krylov=cholmod]", 6},
     {"admm", 30},
