@@ -187,6 +187,7 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
     derivative();
     system_->assemble(k_);
     linear.matrix_changed();
+    if (on_system) on_system(system_->pose(info.counters.outer, b_vector));
     Kokkos::deep_copy(dz, 0.0);
     const Outcome outcome = linear.solve(b_vector, dz_vector, options_.forcing * unbalanced);
     if (outcome == Outcome::out_of_time) {
