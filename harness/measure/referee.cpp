@@ -5,19 +5,11 @@
 #include <limits>
 
 #include "solvers/core/transfer.hpp"
-#include "solvers/linear/block_diagonal.hpp"
 
 namespace ccp {
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-/// v . B v for a symmetric B stored as six numbers.
-template <class Blocks>
-KOKKOS_INLINE_FUNCTION double weighted_square(const Blocks& b, int c, const Vec3& v) {
-  return b(c, 0) * v.x * v.x + b(c, 3) * v.y * v.y + b(c, 5) * v.z * v.z +
-         2 * (b(c, 1) * v.x * v.y + b(c, 2) * v.x * v.z + b(c, 4) * v.y * v.z);
-}
 
 KOKKOS_INLINE_FUNCTION double largest_entry(const Vec3& v) {
   double largest = fabs(v.x);
@@ -76,8 +68,7 @@ struct TotalsReducer {
 };
 
 /// Adds contact c under one law: v is u, or De Saxce's u + (mu |u_t|, 0, 0).
-template <class Blocks>
-KOKKOS_INLINE_FUNCTION void add_law(LawTotals& total, const Blocks& weight, int c, const Vec3& g,
+KOKKOS_INLINE_FUNCTION void add_law(LawTotals& total, const Sym3& weight, const Vec3& g,
                                     const Vec3& v, double v_t, double mu, double s) {
   const Vec3 normal{1, 0, 0};
   total.dot += dot(g, v);
@@ -86,10 +77,10 @@ KOKKOS_INLINE_FUNCTION void add_law(LawTotals& total, const Blocks& weight, int 
   raise(total.natural, largest_entry(step));
   total.normal += fabs(step.x);
   const Vec3 violation = g - project_friction_cone(g - v, normal, mu);  // Koziara 2019 eq. 15
-  total.merit += weighted_square(weight, c, violation);
+  total.merit += weighted_square(weight, violation);
 }
 
-Totals collect(const Problem& problem, const DeviceArray<double* [6]>& weight,
+Totals collect(const Problem& problem, const DeviceArray<Sym3*>& weight,
                const ConstVectorView& gamma, const ConstVectorView& u) {
   Totals totals;
   const auto mu = problem.mu();
@@ -105,8 +96,8 @@ Totals collect(const Problem& problem, const DeviceArray<double* [6]>& weight,
         raise(total.feas, g_t - m * g.x);
         if (m == 0) raise(total.feas, -g.x);  // the formula above is blind to it
         raise(total.primal, distance_to_cone(g.x, g_t, m));
-        add_law(total.convex, weight, c, g, v, v_t, m, s);
-        add_law(total.coulomb, weight, c, g, {v.x + m * v_t, v.y, v.z}, v_t, m, s);
+        add_law(total.convex, weight(c), g, v, v_t, m, s);
+        add_law(total.coulomb, weight(c), g, {v.x + m * v_t, v.y, v.z}, v_t, m, s);
       },
       TotalsReducer(totals));
   return totals;
@@ -155,37 +146,28 @@ double sum_of_squares(const ConstVectorView& z) {
   return sum;
 }
 
-/// The inverse diagonal blocks of N in contact axes: F N_cc^-1 F^T.
-DeviceArray<double* [6]> inverse_blocks(const Problem& problem) {
-  DeviceArray<double* [6]> inverse("ccp::Referee::inverse_diagonal", problem.contacts());
+/// The inverse diagonal blocks of N in contact axes, (F N_cc F^T)^-1. (pqn's merit has them in
+/// world axes; the referee's are its own.)
+DeviceArray<Sym3*> inverse_blocks(const Problem& problem) {
+  DeviceArray<Sym3*> inverse("ccp::Referee::inverse_diagonal", problem.contacts());
   const auto block = problem.shared_delassus().diagonal_blocks();
   const auto frame = problem.frame();
   const bool turned = frame.extent(0) > 0;
   Kokkos::parallel_for(
       "ccp::Referee::inverse_blocks", range(problem.contacts()), KOKKOS_LAMBDA(const int c) {
-        double a[6], b[6] = {0, 0, 0, 0, 0, 0};
-        int k = 0;
-        for (int i = 0; i < 3; ++i) {
-          for (int j = i; j < 3; ++j, ++k) {
-            a[k] = turned ? 0 : block(c, i, j);
-            if (!turned) continue;
-            for (int p = 0; p < 3; ++p) {
-              for (int q = 0; q < 3; ++q) a[k] += frame(c, i, p) * block(c, p, q) * frame(c, j, q);
-            }
-          }
-        }
-        if (a[0] > 0 && a[3] > 0 && a[5] > 0) BlockDiagonalInverse::invert_symmetric(a, b);
-        for (int i = 0; i < 6; ++i) inverse(c, i) = b[i];
+        const auto axes = [&](int i, int j) { return frame(c, i, j); };
+        const auto world = [&](int i, int j) { return block(c, i, j); };
+        inverse(c) = inverse_or_zero(turned ? congruence(axes, world) : symmetric(world));
       });
   return inverse;
 }
 
-double weighted_norm(const DeviceArray<double* [6]>& weight, const ConstVectorView& z) {
+double weighted_norm(const DeviceArray<Sym3*>& weight, const ConstVectorView& z) {
   double sum = 0;
   Kokkos::parallel_reduce(
       "ccp::Referee::weighted_norm", range(weight.extent(0)),
       KOKKOS_LAMBDA(const int c, double& total) {
-        total += weighted_square(weight, c, load3(z, c));
+        total += weighted_square(weight(c), load3(z, c));
       },
       sum);
   return sum;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/measure/measures.hpp"
+#include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
 
 namespace ccp {
@@ -28,9 +29,9 @@ class Referee {
  private:
   const Problem& problem_;
   Teuchos::RCP<DelassusOperator> delassus_;
-  VectorView impulse_;                         ///< gamma in world axes
-  VectorView u_;                               ///< velocity, contact axes
-  DeviceArray<double* [6]> inverse_diagonal_;  ///< of the 3x3 blocks N_cc, contact axes
+  VectorView impulse_;                   ///< gamma in world axes
+  VectorView u_;                         ///< velocity, contact axes
+  DeviceArray<Sym3*> inverse_diagonal_;  ///< of the 3x3 blocks N_cc, contact axes
   DeviceArray<double**> reference_velocity_;
   ConstVectorView reference_gamma_;  ///< contact axes
   double reference_objective_ = 0;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <memory>
 
@@ -50,8 +49,8 @@ void write_vector(const std::string& path, const std::string& what,
   out.finish();
 }
 
-/// Symmetric 3x3 blocks on the contacts, contact axes, row-major.
-using Blocks = std::vector<std::array<double, 9>>;
+/// Symmetric 3x3 blocks on the contacts, contact axes.
+using Blocks = std::vector<Sym3>;
 
 /// Writes N, or N + blocks with identity rows where mu = 0; entries that are zero are left out.
 class DelassusWriter {
@@ -88,7 +87,7 @@ class DelassusWriter {
               value = c == d && i == j ? 1 : 0;
             } else {
               value = entry(c, d, i, j, &matrix_.blocks[9 * static_cast<std::size_t>(k)]);
-              if (added && c == d) value += (*added)[c][3 * i + j];
+              if (added && c == d) value += (*added)[c](static_cast<int>(i), static_cast<int>(j));
             }
             if (value != 0) visit(3 * c + i, 3 * d + j, value);
           }
@@ -118,38 +117,19 @@ Blocks scaling_blocks(const FrozenSystem& system, const std::vector<double>& reg
                       const std::vector<double>& mu) {
   Blocks blocks(mu.size());
   for (std::size_t c = 0; c < mu.size(); ++c) {
-    auto& block = blocks[c];
-    block.fill(0);
     const double det = system.det[c];
     if (mu[c] == 0) {
-      block[0] = det + regularization[2 * c];
+      blocks[c].xx = det + regularization[2 * c];
       continue;
     }
     const double stretch[3] = {mu[c], 1, 1}, sign[3] = {1, -1, -1};
     const double* w = &system.w[3 * c];
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < 3; ++j) {
-        block[3 * i + j] = stretch[i] * stretch[j] * (w[i] * w[j] - (i == j ? det * sign[i] : 0));
-      }
-      block[4 * i] += regularization[2 * c + (i > 0)];
-    }
+    blocks[c] = symmetric([&](int i, int j) {
+      return stretch[i] * stretch[j] * (w[i] * w[j] - (i == j ? det * sign[i] : 0)) +
+             (i == j ? regularization[2 * c + (i > 0)] : 0);
+    });
   }
   return blocks;
-}
-
-/// Inverse of a symmetric positive definite block by cofactors; (n, n) alone where mu = 0.
-std::array<double, 9> inverse(const std::array<double, 9>& a, double mu) {
-  if (mu == 0) return {1 / a[0], 0, 0, 0, 0, 0, 0, 0, 0};
-  std::array<double, 9> cofactor;
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      const int p = (i + 1) % 3, q = (i + 2) % 3, s = (j + 1) % 3, t = (j + 2) % 3;
-      cofactor[3 * i + j] = a[3 * p + s] * a[3 * q + t] - a[3 * p + t] * a[3 * q + s];
-    }
-  }
-  const double determinant = a[0] * cofactor[0] + a[1] * cofactor[1] + a[2] * cofactor[2];
-  for (double& value : cofactor) value /= determinant;
-  return cofactor;
 }
 
 void write_velocity_matrix(const std::string& path, const std::string& what,
@@ -159,22 +139,15 @@ void write_velocity_matrix(const std::string& path, const std::string& what,
   // K in world axes, by the system's order of contacts.
   const auto contact_order =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), velocity.contact_order());
-  std::vector<double> packed;
+  std::vector<Sym3> k;
   for (std::size_t position = 0; position < n; ++position) {
     const auto c = static_cast<std::size_t>(contact_order(position));
-    const auto k = inverse(blocks[c], problem.mu[c]);
+    const Sym3& block = blocks[c];
+    const Sym3 own = problem.mu[c] == 0 ? Sym3{1 / block.xx} : inverse(block);  // (n, n) alone
     const double* f = &problem.frame[9 * c];
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j <= i; ++j) {
-        double sum = 0;
-        for (int p = 0; p < 3; ++p) {
-          for (int q = 0; q < 3; ++q) sum += f[3 * p + i] * k[3 * p + q] * f[3 * q + j];
-        }
-        packed.push_back(sum);
-      }
-    }
+    k.push_back(congruence([&](int i, int j) { return f[3 * j + i]; }, own));
   }
-  velocity.assemble(upload<DeviceArray<double* [6]>>("ccp::export::blocks", packed, n));
+  velocity.assemble(upload<DeviceArray<Sym3*>>("ccp::export::blocks", k, n));
   std::vector<std::int64_t> offsets;
   std::vector<int> rows;
   std::vector<double> values;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "problems/model/contact_problem.hpp"
+#include "problems/model/frame.hpp"
 
 namespace ccp {
 
@@ -80,10 +81,6 @@ struct SphereModel {
   double poisson = 0.3;                      ///< for the ratio of normal to tangential stiffness
   HertzModel hertz;                          ///< with a young: elastic contacts
 };
-
-/// Tangent directions for a unit normal, written to frame[3..8] (frame[0..2] is the normal):
-/// a right-handed orthonormal frame n, t1, t2.
-void complete_frame(double* frame);
 
 /// The bodies form of non-rotating spheres: frames and gaps from the positions and
 /// r = D^T (v + dt g) + (gap / dt, 0, 0) (Kleinert 2014 eq. 10). Contact stiffnesses follow

@@ -1,25 +1,24 @@
 #include "problems/model/impulses.hpp"
 
+#include "problems/model/constraint_math.hpp"
+
 namespace ccp {
 
 std::vector<double> body_momenta(const ContactProblem& problem, const std::vector<double>& gamma) {
   std::vector<double> momentum(6 * problem.bodies(), 0.0);
+  const auto add = [&](std::size_t at, double sign, const Vec3& value) {
+    momentum[3 * at] += sign * value.x;
+    momentum[3 * at + 1] += sign * value.y;
+    momentum[3 * at + 2] += sign * value.z;
+  };
   for (std::size_t c = 0; c < problem.contacts(); ++c) {
-    const double *frame = &problem.frame[9 * c], *g = &gamma[3 * c];
-    double p[3];  // F^T g, world axes
-    for (int k = 0; k < 3; ++k) p[k] = frame[k] * g[0] + frame[3 + k] * g[1] + frame[6 + k] * g[2];
+    const Vec3 p = to_world_axes(&problem.frame[9 * c], triple(gamma, c));
     for (int side = 0; side < 2; ++side) {
       const std::int32_t body = problem.contact_bodies[2 * c + side];
       if (body < 0) continue;
-      double* own = &momentum[6 * static_cast<std::size_t>(body)];
-      for (int k = 0; k < 3; ++k) own[k] += side == 0 ? -p[k] : p[k];
-      if (!problem.rotates()) continue;
-      const double* arm = (side == 0 ? &problem.arm_a : &problem.arm_b)->data() + 3 * c;
-      for (int k = 0; k < 3; ++k) {
-        const int i = (k + 1) % 3, j = (k + 2) % 3;
-        const double torque = arm[i] * p[j] - arm[j] * p[i];
-        own[3 + k] += side == 0 ? -torque : torque;
-      }
+      const auto at = 2 * static_cast<std::size_t>(body);
+      add(at, side_sign(side), p);
+      if (problem.rotates()) add(at + 1, side_sign(side), cross(arm_of(problem, c, side), p));
     }
   }
   return momentum;
@@ -29,15 +28,9 @@ std::vector<double> body_velocity_changes(const ContactProblem& problem,
                                           const std::vector<double>& gamma) {
   std::vector<double> change = body_momenta(problem, gamma);
   for (std::size_t i = 0; i < problem.bodies(); ++i) {
-    double* own = &change[6 * i];
-    for (int k = 0; k < 3; ++k) own[k] *= problem.inverse_mass[i];
-    if (!problem.rotates()) continue;
-    const double* inverse_inertia = &problem.inverse_inertia[9 * i];
-    const double l[3] = {own[3], own[4], own[5]};
-    for (int k = 0; k < 3; ++k) {
-      own[3 + k] = inverse_inertia[3 * k] * l[0] + inverse_inertia[3 * k + 1] * l[1] +
-                   inverse_inertia[3 * k + 2] * l[2];
-    }
+    for (std::size_t k = 0; k < 3; ++k) change[6 * i + k] *= problem.inverse_mass[i];
+    const Vec3 spin = spin_of(problem, i, triple(change, 2 * i + 1));
+    change[6 * i + 3] = spin.x, change[6 * i + 4] = spin.y, change[6 * i + 5] = spin.z;
   }
   return change;
 }

@@ -50,14 +50,14 @@ class OnBodies : public ShiftedDelassus {
     const auto k = k_;
     Kokkos::parallel_for(
         "ccp::Admm::blocks", range(k.extent(0)), KOKKOS_LAMBDA(const int c) {
-          for (int i = 0; i < 6; ++i) k(c, i) = 0;
-          k(c, 0) = k(c, 2) = k(c, 5) = 1 / rho(c);
+          const double own = 1 / rho(c);
+          k(c) = {own, 0, 0, own, 0, own};
         });
   }
 
  private:
   std::unique_ptr<VelocitySystem> system_;
-  DeviceArray<double* [6]> k_;
+  DeviceArray<Sym3*> k_;
   Teuchos::RCP<Vector> f_, z_;
   std::unique_ptr<VelocitySolver> solver_;
   Info* info_ = nullptr;
@@ -110,11 +110,10 @@ class Assembled : public ShiftedDelassus {
     const auto diagonal = diagonal_;
     Kokkos::parallel_for(
         "ccp::Admm::diagonal", range(diagonal.extent(0)), KOKKOS_LAMBDA(const int c) {
-          int k = 0;
-          for (int i = 0; i < 3; ++i) {
-            for (int j = i; j < 3; ++j, ++k)
-              diagonal(c, k) = block(c, i, j) + (i == j ? rho(c) : 0);
-          }
+          diagonal(c) = upper_triangle(block, c);
+          diagonal(c).xx += rho(c);
+          diagonal(c).yy += rho(c);
+          diagonal(c).zz += rho(c);
         });
   }
   /// right = D q.
@@ -136,7 +135,7 @@ class Assembled : public ShiftedDelassus {
   Teuchos::RCP<CrsMatrix> matrix_;
   DeviceArray<const int*> place_;
   DeviceArray<double* [3][3]> block_;  ///< of N
-  DeviceArray<double* [6]> diagonal_;
+  DeviceArray<Sym3*> diagonal_;
   DeviceArray<int*> order_;
   DeviceArray<const double*> rho_;
   Vector right_, x_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "problems/base/sym3.hpp"
 #include "solvers/core/cone.hpp"
 
 namespace ccp {
@@ -20,7 +21,7 @@ KOKKOS_INLINE_FUNCTION double smooth_step(double lambda, double root) {
 /// Smoothed Euclidean projection onto the polar cone of K_mu and its gradient.
 struct SmoothPolar {
   Vec3 value;
-  double gradient[6];  ///< symmetric: 00, 01, 02, 11, 12, 22
+  Sym3 gradient;
 };
 
 /// m_omega(z) of Koziara 2019, eqs. 19-24, with the gradient of eqs. 27 and 34-38. omega -> 0 gives
@@ -49,21 +50,11 @@ KOKKOS_INLINE_FUNCTION SmoothPolar smooth_polar_projection(const Vec3& z, const 
   result.value = (g2 - mu * g1) * t - (g1 + mu * g2) * n;
   const double tangential = s.size > 0 ? b - a : 0;
   const double nv[3] = {n.x, n.y, n.z}, tv[3] = {t.x, t.y, t.z};
-  int k = 0;
-  for (int i = 0; i < 3; ++i) {
-    for (int j = i; j < 3; ++j, ++k) {
-      result.gradient[k] = (i == j ? a : 0) + tangential * tv[i] * tv[j] +
-                           c * (nv[i] * tv[j] + tv[i] * nv[j]) + (d - a) * nv[i] * nv[j];
-    }
-  }
+  result.gradient = symmetric([&](int i, int j) {
+    return (i == j ? a : 0) + tangential * tv[i] * tv[j] + c * (nv[i] * tv[j] + tv[i] * nv[j]) +
+           (d - a) * nv[i] * nv[j];
+  });
   return result;
-}
-
-/// a v for a symmetric matrix stored as above.
-template <class Entries>
-KOKKOS_INLINE_FUNCTION Vec3 symmetric_times(const Entries& a, const Vec3& v) {
-  return {a[0] * v.x + a[1] * v.y + a[2] * v.z, a[1] * v.x + a[3] * v.y + a[4] * v.z,
-          a[2] * v.x + a[4] * v.y + a[5] * v.z};
 }
 
 }  // namespace ccp

@@ -32,7 +32,7 @@ enum class Local {
 /// The contacts by their places in the sweep; see GaussSeidel for the arrays.
 struct Contacts {
   GaussSeidel::Records record;
-  DeviceArray<double* [6]> block;
+  DeviceArray<Sym3*> block;
   VectorView p;
   Law law;
   double omega;
@@ -67,9 +67,8 @@ struct Contacts {
 
   KOKKOS_INLINE_FUNCTION Vec3 solve_block(int i, const Vec3& old, const Vec3& u, const Vec3& normal,
                                           double mu) const {
-    LocalBlock own;
-    for (int k = 0; k < 6; ++k) own.a[k] = block(i, k);
-    const Vec3 rest = u - multiply(own, old);
+    const Sym3 own = block(i);
+    const Vec3 rest = u - own * old;
     if (law == Law::coulomb) return solve_local_coulomb(own, rest, normal, mu);
     return solve_local_convex(own, rest, old, normal, mu, record(i, inverse_n),
                               record(i, inverse_t), record(i, ratio));
@@ -306,7 +305,7 @@ void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
   record_ = Records("ccp::GaussSeidel::record", problem_.contacts());
   const bool own_blocks = options_.exact && (!metric.exact || options_.omega != 1);
   if (own_blocks) {
-    block_ = DeviceArray<double* [6]>("ccp::GaussSeidel::block", problem_.contacts());
+    block_ = DeviceArray<Sym3*>("ccp::GaussSeidel::block", problem_.contacts());
   }
   const auto record = record_;
   const auto block = block_;
@@ -330,13 +329,7 @@ void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
         record(i, heavier) = a > b ? a : b;
         const double trace = blocks(c, 0, 0) + blocks(c, 1, 1) + blocks(c, 2, 2);
         record(i, step) = trace > 0 ? 3 / trace : 0;
-        if (!own_blocks) return;
-        block(i, 0) = blocks(c, 0, 0);
-        block(i, 1) = blocks(c, 0, 1);
-        block(i, 2) = blocks(c, 0, 2);
-        block(i, 3) = blocks(c, 1, 1);
-        block(i, 4) = blocks(c, 1, 2);
-        block(i, 5) = blocks(c, 2, 2);
+        if (own_blocks) block(i) = upper_triangle(blocks, c);
       });
 }
 

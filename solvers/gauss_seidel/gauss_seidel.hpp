@@ -56,7 +56,7 @@ class GaussSeidel {
   DeviceArray<int*> contact_;  ///< [n]
   DeviceArray<int* [2]> body_;
   Records record_;
-  DeviceArray<double* [6]> block_;  ///< N_cc, where the closed forms do not do
+  DeviceArray<Sym3*> block_;  ///< N_cc, where the closed forms do not do
   DeviceArray<double* [2][3]> arm_;
   DeviceArray<double* [2]> compliance_;  ///< bodies form, where contacts are compliant
   VectorView p_, before_;                ///< impulses now, and before a measured sweep

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "problems/base/sym3.hpp"
 #include "solvers/core/cone.hpp"
 #include "solvers/core/contact_metric.hpp"
 #include "solvers/core/law.hpp"
@@ -9,15 +10,7 @@ namespace ccp {
 /// The problem of one contact while all others hold still: find g in K_mu with
 ///     K_mu ∋ g  ⊥  w ∈ K_mu*,     w = A g + b  (convex),  w = A g + b + mu |(A g + b)_t| n
 ///     (Coulomb)
-/// in any axes; A is the contact's own block of N, n its normal.
-struct LocalBlock {
-  double a[6];  ///< xx, xy, xz, yy, yz, zz of A, 1/kg
-};
-
-KOKKOS_INLINE_FUNCTION Vec3 multiply(const LocalBlock& m, const Vec3& v) {
-  return {m.a[0] * v.x + m.a[1] * v.y + m.a[2] * v.z, m.a[1] * v.x + m.a[3] * v.y + m.a[4] * v.z,
-          m.a[2] * v.x + m.a[4] * v.y + m.a[5] * v.z};
-}
+/// in any axes; A is the contact's own block of N [1/kg], n its normal.
 
 /// Coulomb's law for A = diag(a, b, b) in contact axes. @param target  -A^-1 b: where w would be 0
 KOKKOS_INLINE_FUNCTION Vec3 project_coulomb(const Vec3& target, const Vec3& normal, double mu) {
@@ -46,8 +39,8 @@ KOKKOS_INLINE_FUNCTION Tangents tangents(const Vec3& normal) {
 /// The best point on the boundary of the cone: along the edge d = n + mu (cos phi s + sin phi t)
 /// the objective is least at -b.d / d.Ad, where it is -(b.d)^2 / (2 d.Ad); phi by sampling, then by
 /// golden sections around the best sample.
-KOKKOS_INLINE_FUNCTION Vec3 best_edge_point(const LocalBlock& block, const Vec3& b,
-                                            const Vec3& normal, double mu) {
+KOKKOS_INLINE_FUNCTION Vec3 best_edge_point(const Sym3& block, const Vec3& b, const Vec3& normal,
+                                            double mu) {
   constexpr int samples = 12;
   constexpr double golden = 0.6180339887498949, turn = 6.283185307179586;
   const Tangents axes = tangents(normal);
@@ -57,7 +50,7 @@ KOKKOS_INLINE_FUNCTION Vec3 best_edge_point(const LocalBlock& block, const Vec3&
   const auto gain = [&](double phi) {
     const Vec3 d = edge(phi);
     const double along = dot(b, d);
-    return along < 0 ? along * along / dot(d, multiply(block, d)) : 0;
+    return along < 0 ? along * along / dot(d, block * d) : 0;
   };
   int best = 0;
   double most = -1;
@@ -81,25 +74,23 @@ KOKKOS_INLINE_FUNCTION Vec3 best_edge_point(const LocalBlock& block, const Vec3&
   }
   const Vec3 d = edge(0.5 * (low + high));
   const double along = dot(b, d);
-  return along < 0 ? (-along / dot(d, multiply(block, d))) * d : Vec3{0, 0, 0};
+  return along < 0 ? (-along / dot(d, block * d)) * d : Vec3{0, 0, 0};
 }
 
 /// The convex law for any symmetric positive definite A: projected steps in the contact's metric
 /// until they are 1e-14 of the impulse; from the best point on the boundary where they are slow.
 /// @param inverse_n, inverse_t, ratio  1/a, 1/b and b/a of ContactMetric
-KOKKOS_INLINE_FUNCTION Vec3 solve_local_convex(const LocalBlock& block, const Vec3& b, Vec3 g,
+KOKKOS_INLINE_FUNCTION Vec3 solve_local_convex(const Sym3& block, const Vec3& b, Vec3 g,
                                                const Vec3& normal, double mu, double inverse_n,
                                                double inverse_t, double ratio) {
   constexpr int patience = 20, most_steps = 2000;
   for (int k = 0; k < most_steps; ++k) {
     if (k == patience && mu > 0) {
       const Vec3 edge = best_edge_point(block, b, normal, mu);
-      const auto objective = [&](const Vec3& x) {
-        return 0.5 * dot(x, multiply(block, x)) + dot(b, x);
-      };
+      const auto objective = [&](const Vec3& x) { return 0.5 * dot(x, block * x) + dot(b, x); };
       if (objective(edge) < objective(g)) g = edge;
     }
-    const Vec3 w = multiply(block, g) + b;
+    const Vec3 w = block * g + b;
     const Vec3 next =
         project_in_metric(g - stretch(inverse_n, inverse_t, w, normal), normal, mu, ratio);
     const double change = norm(next - g);
@@ -112,13 +103,13 @@ KOKKOS_INLINE_FUNCTION Vec3 solve_local_convex(const LocalBlock& block, const Ve
 /// Coulomb's law for any symmetric positive definite A. With the normal part eliminated, a sliding
 /// contact has  (S + lambda 1) g_t = -c  for the lambda >= 0 at which |g_t| = mu g_n: a scalar
 /// equation (a quartic, Bonnefon and Daviet 2011), solved by Newton steps inside a bracket.
-KOKKOS_INLINE_FUNCTION Vec3 solve_local_coulomb(const LocalBlock& block, const Vec3& b,
+KOKKOS_INLINE_FUNCTION Vec3 solve_local_coulomb(const Sym3& block, const Vec3& b,
                                                 const Vec3& normal, double mu) {
   const double b_n = dot(b, normal);
   if (b_n >= 0) return {0, 0, 0};  // it separates by itself
   const Tangents axes = tangents(normal);
   const Vec3 s = axes.s, t = axes.t;
-  const Vec3 an = multiply(block, normal), as = multiply(block, s), at = multiply(block, t);
+  const Vec3 an = block * normal, as = block * s, at = block * t;
   const double a_nn = dot(normal, an), a_ns = dot(s, an), a_nt = dot(t, an);
   if (mu == 0) return (-b_n / a_nn) * normal;
   const double s11 = dot(s, as) - a_ns * a_ns / a_nn, s12 = dot(s, at) - a_ns * a_nt / a_nn,

@@ -18,16 +18,14 @@ class NewtonMatrix {
   /// Takes the diagonal blocks of A for the system's current scaling.
   void update(const NewtonSystem& system);
 
-  /// The diagonal blocks, [n] (00, 01, 02, 11, 12, 22).
-  DeviceArray<const double* [6]> diagonal() const { return diagonal_; }
+  /// The diagonal blocks, [n].
+  DeviceArray<const Sym3*> diagonal() const { return diagonal_; }
   /// Null where the form was not asked for.
-  Teuchos::RCP<const CrsMatrix> crs() const {
-    return crs_;
-  }
+  Teuchos::RCP<const CrsMatrix> crs() const { return crs_; }
   Teuchos::RCP<const BlockCrsMatrix> block_crs() const { return block_crs_; }
 
  private:
-  DeviceArray<double* [6]> diagonal_;
+  DeviceArray<Sym3*> diagonal_;
   DeviceArray<const int*> crs_place_, block_place_;
   Teuchos::RCP<CrsMatrix> crs_;
   Teuchos::RCP<BlockCrsMatrix> block_crs_;

@@ -16,10 +16,9 @@ KOKKOS_INLINE_FUNCTION Vec3 scale(double mu, const Vec3& z, const Vec3& normal) 
   return mu > 0 ? stretch(mu, 1, z, normal) : dot(z, normal) * normal;
 }
 
-/// The diagonal blocks of N + R, six numbers each; only the normal part of N where mu = 0.
-DeviceArray<double* [6]> constant_diagonal(const Problem& problem,
-                                           const DeviceArray<double* [2]>& rho) {
-  DeviceArray<double* [6]> a("ccp::NewtonSystem::diagonal", problem.contacts());
+/// The diagonal blocks of N + R; only the normal part of N where mu = 0.
+DeviceArray<Sym3*> constant_diagonal(const Problem& problem, const DeviceArray<double* [2]>& rho) {
+  DeviceArray<Sym3*> a("ccp::NewtonSystem::diagonal", problem.contacts());
   const auto normal = problem.normal();
   const auto mu = problem.mu();
   const auto block = problem.shared_delassus().diagonal_blocks();
@@ -34,13 +33,10 @@ DeviceArray<double* [6]> constant_diagonal(const Problem& problem,
         const bool friction = mu(c) > 0;
         const double across = friction ? rho(c, 1) : 0;  // update() adds the identity where mu = 0
         const double along = rho(c, 0) - across;
-        int k = 0;
-        for (int i = 0; i < 3; ++i) {
-          for (int j = i; j < 3; ++j, ++k) {
-            a(c, k) = (friction ? block(c, i, j) : nn * axis[i] * axis[j]) +
-                      along * axis[i] * axis[j] + (i == j ? across : 0);
-          }
-        }
+        a(c) = symmetric([&](int i, int j) {
+          return (friction ? block(c, i, j) : nn * axis[i] * axis[j]) + along * axis[i] * axis[j] +
+                 (i == j ? across : 0);
+        });
       });
   return a;
 }
@@ -166,7 +162,7 @@ void NewtonSystem::set_scaling(const DeviceArray<const double* [4]>& scaling) {
   Kokkos::deep_copy(scaling_, scaling);
 }
 
-void NewtonSystem::diagonal_blocks(const DeviceArray<double* [6]>& blocks) const {
+void NewtonSystem::diagonal_blocks(const DeviceArray<Sym3*>& blocks) const {
   const auto normal = normal_;
   const auto mu = mu_;
   const auto w = scaling_;
@@ -178,12 +174,10 @@ void NewtonSystem::diagonal_blocks(const DeviceArray<double* [6]>& blocks) const
         const double n[3] = {normal(c, 0), normal(c, 1), normal(c, 2)};
         // mu = 0: det along the normal, 1 across it.
         const double along = m > 0 ? -det * (1 + m * m) : det - 1, across = m > 0 ? det : 1;
-        int k = 0;
-        for (int i = 0; i < 3; ++i) {
-          for (int j = i; j < 3; ++j, ++k) {
-            a(c, k) = base(c, k) + w(c, i) * w(c, j) + along * n[i] * n[j] + (i == j ? across : 0);
-          }
-        }
+        const Sym3 own = base(c);
+        a(c) = symmetric([&](int i, int j) {
+          return own(i, j) + w(c, i) * w(c, j) + along * n[i] * n[j] + (i == j ? across : 0);
+        });
       });
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
 
 namespace ccp {
@@ -48,8 +49,8 @@ class NewtonSystem : public Operator {
   void set_scaling(const VectorView& x, const VectorView& y);
   /// Takes scaling points as scaling() gives them.
   void set_scaling(const DeviceArray<const double* [4]>& scaling);
-  /// Writes the diagonal blocks of A, [n] (00, 01, 02, 11, 12, 22).
-  void diagonal_blocks(const DeviceArray<double* [6]>& blocks) const;
+  /// Writes the diagonal blocks of A, [n].
+  void diagonal_blocks(const DeviceArray<Sym3*>& blocks) const;
 
   /// From now on products are the matrix's, who keeps its values those of A; null: matrix-free.
   void use_matrix(Teuchos::RCP<const Operator> matrix) { matrix_ = std::move(matrix); }
@@ -77,7 +78,7 @@ class NewtonSystem : public Operator {
   VectorView scaled_;                        ///< T^-1 x where a product needs it
   DeviceArray<double* [2]> regularization_;  ///< R
   DeviceArray<double* [4]> scaling_;         ///< T w and det w; for mu = 0: zero and y_n / x_n
-  DeviceArray<double* [6]> diagonal_;        ///< diagonal blocks of N + R
+  DeviceArray<Sym3*> diagonal_;              ///< diagonal blocks of N + R
   mutable long applies_ = 0;
 };
 

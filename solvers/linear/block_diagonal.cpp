@@ -5,15 +5,11 @@ namespace ccp {
 BlockDiagonalInverse::BlockDiagonalInverse(Teuchos::RCP<const Map> map, int blocks)
     : map_(std::move(map)), inverse_("ccp::BlockDiagonalInverse::inverse", blocks) {}
 
-void BlockDiagonalInverse::update(const DeviceArray<const double* [6]>& blocks) {
+void BlockDiagonalInverse::update(const DeviceArray<const Sym3*>& blocks) {
   const auto inverse = inverse_;
   Kokkos::parallel_for(
-      "ccp::BlockDiagonalInverse::update", range(inverse_.extent(0)), KOKKOS_LAMBDA(const int c) {
-        double a[6], b[6];
-        for (int k = 0; k < 6; ++k) a[k] = blocks(c, k);
-        invert_symmetric(a, b);
-        for (int k = 0; k < 6; ++k) inverse(c, k) = b[k];
-      });
+      "ccp::BlockDiagonalInverse::update", range(inverse_.extent(0)),
+      KOKKOS_LAMBDA(const int c) { inverse(c) = ccp::inverse(blocks(c)); });
 }
 
 void BlockDiagonalInverse::apply(const Vector& x, Vector& y, Teuchos::ETransp, double alpha,
@@ -22,10 +18,7 @@ void BlockDiagonalInverse::apply(const Vector& x, Vector& y, Teuchos::ETransp, d
   const auto inverse = inverse_;
   const auto in = read_view(x);
   const auto product = KOKKOS_LAMBDA(const int c)->Vec3 {
-    const Vec3 v = load3(in, c);
-    return {inverse(c, 0) * v.x + inverse(c, 1) * v.y + inverse(c, 2) * v.z,
-            inverse(c, 1) * v.x + inverse(c, 3) * v.y + inverse(c, 4) * v.z,
-            inverse(c, 2) * v.x + inverse(c, 4) * v.y + inverse(c, 5) * v.z};
+    return inverse(c) * load3(in, c);
   };
   if (beta == 0) {
     const auto out = overwrite_view(y);

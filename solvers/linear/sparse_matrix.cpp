@@ -273,30 +273,30 @@ DeviceArray<const int*> diagonal_places(const BlockCrsMatrix& matrix) {
                                    static_cast<std::size_t>(graph.numRows()));
 }
 
-void replace_diagonal(const DeviceArray<const double* [6]>& d, const DeviceArray<const int*>& place,
+void replace_diagonal(const DeviceArray<const Sym3*>& d, const DeviceArray<const int*>& place,
                       CrsMatrix& matrix) {
   const auto local = matrix.getLocalMatrixDevice();
   const auto values = local.values;
   const auto offset = local.graph.row_map;
   Kokkos::parallel_for(
       "ccp::SparseMatrix::replace_diagonal", range(d.extent(0)), KOKKOS_LAMBDA(const int c) {
-        const double a[3][3] = {
-            {d(c, 0), d(c, 1), d(c, 2)}, {d(c, 1), d(c, 3), d(c, 4)}, {d(c, 2), d(c, 4), d(c, 5)}};
+        double a[9];
+        expand(d(c), a);
         for (int i = 0; i < 3; ++i) {
           const Offset at = offset(3 * c + i) + place(3 * c + i);
-          for (int j = 0; j < 3; ++j) values(at + j) = a[i][j];
+          for (int j = 0; j < 3; ++j) values(at + j) = a[3 * i + j];
         }
       });
 }
 
-void replace_diagonal(const DeviceArray<const double* [6]>& d, const DeviceArray<const int*>& place,
+void replace_diagonal(const DeviceArray<const Sym3*>& d, const DeviceArray<const int*>& place,
                       BlockCrsMatrix& matrix) {
   const auto values = matrix.getValuesDeviceNonConst();
   const auto offset = matrix.getCrsGraph().getLocalGraphDevice().row_map;
   Kokkos::parallel_for(
       "ccp::SparseMatrix::replace_diagonal", range(d.extent(0)), KOKKOS_LAMBDA(const int c) {
-        const double a[9] = {d(c, 0), d(c, 1), d(c, 2), d(c, 1), d(c, 3),
-                             d(c, 4), d(c, 2), d(c, 4), d(c, 5)};
+        double a[9];
+        expand(d(c), a);
         const Offset at = 9 * (offset(c) + place(c));
         for (int k = 0; k < 9; ++k) values(at + k) = a[k];
       });

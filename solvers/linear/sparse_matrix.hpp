@@ -3,6 +3,7 @@
 #include <Tpetra_BlockCrsMatrix_fwd.hpp>
 #include <Tpetra_CrsMatrix_fwd.hpp>
 
+#include "problems/base/sym3.hpp"
 #include "problems/model/contact_problem.hpp"
 #include "solvers/core/trilinos.hpp"
 
@@ -49,10 +50,10 @@ void replace_values(const BlockRows& matrix, BlockCrsMatrix& out);
 DeviceArray<const int*> diagonal_places(const CrsMatrix& matrix);
 DeviceArray<const int*> diagonal_places(const BlockCrsMatrix& matrix);
 
-/// Writes the symmetric diagonal blocks d [n] (00, 01, 02, 11, 12, 22) over those of the matrix.
-void replace_diagonal(const DeviceArray<const double* [6]>& d, const DeviceArray<const int*>& place,
+/// Writes the diagonal blocks d [n] over those of the matrix.
+void replace_diagonal(const DeviceArray<const Sym3*>& d, const DeviceArray<const int*>& place,
                       CrsMatrix& matrix);
-void replace_diagonal(const DeviceArray<const double* [6]>& d, const DeviceArray<const int*>& place,
+void replace_diagonal(const DeviceArray<const Sym3*>& d, const DeviceArray<const int*>& place,
                       BlockCrsMatrix& matrix);
 
 }  // namespace ccp

@@ -3,7 +3,6 @@
 #include <stdexcept>
 
 #include "solvers/core/smooth_cone.hpp"
-#include "solvers/linear/block_diagonal.hpp"
 
 namespace ccp::pqn {
 namespace {
@@ -31,35 +30,21 @@ void require_plain(double alpha, double beta) {
   if (alpha != 1 || beta != 0) throw std::invalid_argument("Linearisation: alpha=1, beta=0");
 }
 
-/// v . B v for a symmetric B stored as six numbers.
-template <class Blocks>
-KOKKOS_INLINE_FUNCTION double weighted_square(const Blocks& b, int c, const Vec3& v) {
-  const double entries[6] = {b(c, 0), b(c, 1), b(c, 2), b(c, 3), b(c, 4), b(c, 5)};
-  return dot(v, symmetric_times(entries, v));
-}
-
-DeviceArray<double* [6]> inverse_blocks(const DeviceArray<double* [3][3]>& block) {
-  DeviceArray<double* [6]> inverse("ccp::Pqn::weight", block.extent(0));
+DeviceArray<Sym3*> inverse_blocks(const DeviceArray<double* [3][3]>& block) {
+  DeviceArray<Sym3*> inverse("ccp::Pqn::weight", block.extent(0));
   Kokkos::parallel_for(
-      "ccp::Pqn::inverse_blocks", range(block.extent(0)), KOKKOS_LAMBDA(const int c) {
-        double a[6], b[6] = {0, 0, 0, 0, 0, 0};
-        int k = 0;
-        for (int i = 0; i < 3; ++i) {
-          for (int j = i; j < 3; ++j, ++k) a[k] = block(c, i, j);
-        }
-        if (a[0] > 0 && a[3] > 0 && a[5] > 0) BlockDiagonalInverse::invert_symmetric(a, b);
-        for (int i = 0; i < 6; ++i) inverse(c, i) = b[i];
-      });
+      "ccp::Pqn::inverse_blocks", range(block.extent(0)),
+      KOKKOS_LAMBDA(const int c) { inverse(c) = inverse_or_zero(upper_triangle(block, c)); });
   return inverse;
 }
 
 /// Sum of r . N_cc^-1 r, the energy of the free motion; 1 where that is zero.
-double free_energy(const DeviceArray<double* [6]>& weight, const ConstVectorView& r) {
+double free_energy(const DeviceArray<Sym3*>& weight, const ConstVectorView& r) {
   double sum = 0;
   Kokkos::parallel_reduce(
       "ccp::Pqn::free_energy", range(weight.extent(0)),
       KOKKOS_LAMBDA(const int c, double& total) {
-        total += weighted_square(weight, c, load3(r, c));
+        total += weighted_square(weight(c), load3(r, c));
       },
       sum);
   return sum > 0 ? sum : 1;
@@ -110,7 +95,7 @@ double Linearisation::update(const ConstVectorView& p, const VectorView& out) {
         const SmoothPolar polar = smooth_polar_projection(scaled - f, n, m, omega);
         store3(out, c, f + polar.value);
         store3(slope, c, bend);
-        for (int k = 0; k < 6; ++k) y(c, k) = polar.gradient[k];
+        y(c) = polar.gradient;
 
         // Row i of W_cc plus n_i (slope . W_cc) is dF/dU W_cc; then (I - Y) of it, rho Y and delta.
         double e[9], block[9];
@@ -123,8 +108,7 @@ double Linearisation::update(const ConstVectorView& p, const VectorView& out) {
         for (int j = 0; j < 3; ++j) {
           const Vec3 unit{j == 0 ? 1.0 : 0, j == 1 ? 1.0 : 0, j == 2 ? 1.0 : 0};
           const Vec3 column{e[j], e[3 + j], e[6 + j]};
-          const Vec3 a =
-              column + symmetric_times(polar.gradient, rho * unit - column) + delta * unit;
+          const Vec3 a = column + polar.gradient * (rho * unit - column) + delta * unit;
           block[j] = a.x, block[3 + j] = a.y, block[6 + j] = a.z;
         }
         double inverted[9];
@@ -133,7 +117,7 @@ double Linearisation::update(const ConstVectorView& p, const VectorView& out) {
 
         const Vec3 sharp = u + (lift * s.size) * n;
         const Vec3 violation = scaled - project_friction_cone(scaled - sharp, n, m);
-        merit(c) = weighted_square(weight, c, violation);
+        merit(c) = weighted_square(weight(c), violation);
       });
   return sum_of(merit_) / merit_scale_;
 }
@@ -153,8 +137,7 @@ void Linearisation::apply(const Vector& z, Vector& out, Teuchos::ETransp, double
   delassus_->apply_fused(
       in, KOKKOS_LAMBDA(const int c, const Vec3& d) {
         const Vec3 zc = load3(in, c), e = d + dot(load3(slope, c), d) * row3(normal, c);
-        const double entries[6] = {y(c, 0), y(c, 1), y(c, 2), y(c, 3), y(c, 4), y(c, 5)};
-        store3(to, c, e + symmetric_times(entries, rho * zc - e) + delta * zc);
+        store3(to, c, e + y(c) * (rho * zc - e) + delta * zc);
       });
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
 #include "solvers/linear/krylov.hpp"
 
@@ -81,8 +82,8 @@ class Linearisation : public Operator {
   Parameters parameters_;
   Teuchos::RCP<DelassusOperator> delassus_;
   DeviceArray<double* [3][3]> diagonal_;  ///< blocks of W
-  DeviceArray<double* [6]> weight_;       ///< their inverses; zero where there is none
-  DeviceArray<double* [6]> y_;
+  DeviceArray<Sym3*> weight_;             ///< their inverses; zero where there is none
+  DeviceArray<Sym3*> y_;
   VectorView slope_;
   VectorView merit_;  ///< [n] a contact's part of the merit's numerator
   Teuchos::RCP<ContactBlocks> block_inverse_;

@@ -20,7 +20,7 @@ class OfContacts : public Preconditioner {
   Teuchos::RCP<const Operator> inverse() const override { return inverse_; }
 
  private:
-  DeviceArray<const double* [6]> diagonal_;
+  DeviceArray<const Sym3*> diagonal_;
   Teuchos::RCP<BlockDiagonalInverse> inverse_;
 };
 

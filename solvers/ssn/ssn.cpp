@@ -40,7 +40,7 @@ void SsnSolver::setup(const Problem& problem) {
   contacts_ = OrderedContacts(problem, system_->contact_order());
   const int n = problem.contacts();
   sigma_ = DeviceArray<double*>("ccp::Ssn::sigma", n);
-  k_ = DeviceArray<double* [6]>("ccp::Ssn::k", n);
+  k_ = DeviceArray<Sym3*>("ccp::Ssn::k", n);
   for (VectorView* array : {&gamma_, &p_, &d_, &dd_}) {
     *array = VectorView("ccp::Ssn::contacts", 3 * static_cast<std::size_t>(n));
   }
@@ -89,13 +89,9 @@ void SsnSolver::derivative() const {
         const Vec3 u = load3(d, c) + load3(contacts.r, c);
         const Vec3 at = load3(gamma, c) - sigma(c) * u;
         const auto polar = smooth_polar_projection(at, row3(contacts.normal, c), contacts.mu(c), 0);
-        const double* const y = polar.gradient;  // 00, 01, 02, 11, 12, 22
-        k(c, 0) = sigma(c) * (1 - y[0]);         // 00, 10, 11, 20, 21, 22
-        k(c, 1) = -sigma(c) * y[1];
-        k(c, 2) = sigma(c) * (1 - y[3]);
-        k(c, 3) = -sigma(c) * y[2];
-        k(c, 4) = -sigma(c) * y[4];
-        k(c, 5) = sigma(c) * (1 - y[5]);
+        const Sym3& y = polar.gradient;
+        const double s = sigma(c);
+        k(c) = {s * (1 - y.xx), -s * y.xy, -s * y.xz, s * (1 - y.yy), -s * y.yz, s * (1 - y.zz)};
       });
 }
 

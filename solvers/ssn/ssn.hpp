@@ -70,7 +70,7 @@ class SsnSolver : public Solver, public SystemSource {
   std::unique_ptr<VelocitySystem> system_;
   OrderedContacts contacts_;
   DeviceArray<double*> sigma_;  ///< [n] kg
-  DeviceArray<double* [6]> k_;  ///< sigma P'
+  DeviceArray<Sym3*> k_;        ///< sigma P'
   VectorView gamma_, p_;        ///< multipliers, and the next ones
   VectorView d_, dd_;           ///< E z, E dz
 };

@@ -97,7 +97,7 @@ class FactoredSystem : public VelocitySystem {
   void contact_velocities(const ConstVectorView& z, const VectorView& d) const override;
   void load(const ConstVectorView& p, const VectorView& f) const override;
   double speed(const ConstVectorView& f) const override;
-  void assemble(const DeviceArray<double* [6]>& k) override;
+  void assemble(const DeviceArray<Sym3*>& k) override;
 
   bool iterative() const override { return false; }
   Teuchos::RCP<const Operator> matrix() const override { return Teuchos::null; }
@@ -175,7 +175,7 @@ double FactoredSystem::speed(const ConstVectorView& f) const {
   return std::sqrt(largest);
 }
 
-void FactoredSystem::assemble(const DeviceArray<double* [6]>& k) {
+void FactoredSystem::assemble(const DeviceArray<Sym3*>& k) {
   const auto blocks = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), k);
   const int size = 3 * contacts_;
   ke_.resize(e_.size());
@@ -183,10 +183,8 @@ void FactoredSystem::assemble(const DeviceArray<double* [6]>& k) {
     const double* e = &e_[static_cast<std::size_t>(size) * j];
     double* out = &ke_[static_cast<std::size_t>(size) * j];
     for (int c = 0; c < contacts_; ++c) {
-      const double x = e[3 * c], y = e[3 * c + 1], z = e[3 * c + 2];
-      out[3 * c] = blocks(c, 0) * x + blocks(c, 1) * y + blocks(c, 3) * z;
-      out[3 * c + 1] = blocks(c, 1) * x + blocks(c, 2) * y + blocks(c, 4) * z;
-      out[3 * c + 2] = blocks(c, 3) * x + blocks(c, 4) * y + blocks(c, 5) * z;
+      const Vec3 ke = blocks(c) * Vec3{e[3 * c], e[3 * c + 1], e[3 * c + 2]};
+      out[3 * c] = ke.x, out[3 * c + 1] = ke.y, out[3 * c + 2] = ke.z;
     }
   }
   if (rank_ == 0) return;

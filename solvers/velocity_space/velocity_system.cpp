@@ -44,7 +44,7 @@ class BodySystem : public VelocitySystem {
   void contact_velocities(const ConstVectorView& z, const VectorView& d) const override;
   void load(const ConstVectorView& p, const VectorView& f) const override;
   double speed(const ConstVectorView& f) const override;
-  void assemble(const DeviceArray<double* [6]>& k) override;
+  void assemble(const DeviceArray<Sym3*>& k) override;
   Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
   PreconditionerReport precondition() override;
   bool strengthen() override;
@@ -326,14 +326,8 @@ KOKKOS_INLINE_FUNCTION void add_congruence(double sign, const double k[9], const
   }
 }
 
-template <class Blocks>
-KOKKOS_INLINE_FUNCTION void load_block(const Blocks& k, int c, double a[9]) {
-  a[0] = k(c, 0), a[1] = a[3] = k(c, 1), a[4] = k(c, 2);
-  a[2] = a[6] = k(c, 3), a[5] = a[7] = k(c, 4), a[8] = k(c, 5);
-}
-
 template <int NB>
-void BodySystem<NB>::assemble(const DeviceArray<double* [6]>& k) {
+void BodySystem<NB>::assemble(const DeviceArray<Sym3*>& k) {
   const auto offset = incidence_offset_, incidence = incidence_;
   const auto root_mass = root_mass_;
   const auto root_inertia = root_inertia_;
@@ -348,7 +342,7 @@ void BodySystem<NB>::assemble(const DeviceArray<double* [6]>& k) {
         for (int l = offset(i); l < offset(i + 1); ++l) {
           const int c = incidence(l) >> 1;
           double kc[9];
-          load_block(k, c, kc);
+          expand(k(c), kc);
           if (NB == 6) fill_lever(arm, root_inertia, c, incidence(l) & 1, i, side.lever);
           add_congruence<NB>(1, kc, side, side, sum);
         }
@@ -369,7 +363,7 @@ void BodySystem<NB>::assemble(const DeviceArray<double* [6]>& k) {
         int body_row = 0, body_column = 0;
         for (int c = block_contacts(b, 0); c < block_contacts(b, 1); ++c) {
           double kc[9];
-          load_block(k, c, kc);
+          expand(k(c), kc);
           const int row_side = body(c, 0) > body(c, 1) ? 0 : 1;
           body_row = body(c, row_side);
           body_column = body(c, 1 - row_side);

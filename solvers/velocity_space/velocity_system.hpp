@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
 #include "solvers/linear/system_source.hpp"
 #include "solvers/preconditioners/preconditioner.hpp"
@@ -54,9 +55,8 @@ class VelocitySystem {
   /// farthest contact, m/s.
   virtual double speed(const ConstVectorView& f) const = 0;
 
-  /// Takes the blocks K, [n][6] kg: entries 00, 10, 11, 20, 21, 22 of symmetric positive
-  /// semidefinite blocks.
-  virtual void assemble(const DeviceArray<double* [6]>& k) = 0;
+  /// Takes the blocks K, [n] kg, positive semidefinite.
+  virtual void assemble(const DeviceArray<Sym3*>& k) = 0;
   /// Whether there are a matrix and preconditioners for conjugate gradients; else only the triangle
   /// for a factorisation.
   virtual bool iterative() const { return true; }

@@ -22,11 +22,6 @@ KOKKOS_INLINE_FUNCTION Vec3 push_inside(const Vec3& z, const Vec3& n, double lea
   return missing > 0 ? z + missing * n : z;
 }
 
-template <class Array>
-KOKKOS_INLINE_FUNCTION void load6(const Array& a, int i, double out[6]) {
-  for (int k = 0; k < 6; ++k) out[k] = a(i, k);
-}
-
 }  // namespace
 
 ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order)
@@ -38,7 +33,7 @@ ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>
     *array = VectorView("ccp::Vipm::contacts", size);
   }
   g_ = dgamma_;
-  k_ = DeviceArray<double* [6]>("ccp::Vipm::k", contacts_);
+  k_ = DeviceArray<Sym3*>("ccp::Vipm::k", contacts_);
 }
 
 void ContactState::write_gamma(const VectorView& out) const {
@@ -134,15 +129,12 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
         store3(gap, c, open);
         const double gn = dot(gc, n);
         impulses += gn;
-        double block[6];
         if (m == 0) {
           const double un = dot(uc, n);
           const double ratio = gn / (un + gn * dot(given.given_way(c, n), n));
           product += gn * un;
           const double v[3] = {n.x, n.y, n.z};
-          for (int i = 0; i < 3; ++i) {
-            for (int j = 0; j <= i; ++j) block[i * (i + 1) / 2 + j] = ratio * v[i] * v[j];
-          }
+          k(c) = symmetric([&](int i, int j) { return ratio * v[j] * v[i]; });
           const double size = fabs(dot(open, n));
           if (!(size <= largest)) largest = size;
         } else {
@@ -150,14 +142,13 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
           const Scaling s = make_scaling(scaled_impulse(gc, n, m), scaled_velocity(uc, n, m), n);
           if (given.is_compliant()) {
             const int i = given.order(c);
-            yielding_impulse_per_velocity(s, m, given.compliance(i, 0), given.compliance(i, 1),
-                                          block);
+            k(c) =
+                yielding_impulse_per_velocity(s, m, given.compliance(i, 0), given.compliance(i, 1));
           } else {
-            impulse_per_velocity(s, m, block);
+            k(c) = impulse_per_velocity(s, m);
           }
           raise(largest, norm(open));
         }
-        for (int i = 0; i < 6; ++i) k(c, i) = block[i];
       },
       Kokkos::Sum<double>(sums.product), Kokkos::Sum<double>(sums.normal), Largest(sums.gap));
   return sums;
@@ -198,11 +189,9 @@ ContactState::Step ContactState::predictor(const ConstVectorView& d) {
   const auto k = k_;
   const auto given = given_;
   return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
-    double block[6];
-    load6(k, c, block);
     const Vec3 gc = load3(gamma, c);
     dv = load3(d, c) - load3(gap, c);
-    dg = -1.0 * (gc + symmetric_apply(block, dv - given.given_way(c, gc)));
+    dg = -1.0 * (gc + k(c) * (dv - given.given_way(c, gc)));
     dv = dv + given.given_way(c, dg);
   });
 }
@@ -212,11 +201,9 @@ ContactState::Step ContactState::direction(const ConstVectorView& d) {
   const auto k = k_;
   const auto given = given_;
   return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
-    double block[6];
-    load6(k, c, block);
     const Vec3 target = load3(g, c) - load3(gamma, c);
     dv = load3(d, c) - load3(gap, c);
-    dg = target - symmetric_apply(block, dv + given.given_way(c, target));
+    dg = target - k(c) * (dv + given.given_way(c, target));
     dv = dv + given.given_way(c, dg);
   });
 }
@@ -226,10 +213,8 @@ ContactState::Step ContactState::refine(const ConstVectorView& d) {
   const auto k = k_;
   const auto given = given_;
   return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
-    double block[6];
-    load6(k, c, block);
     // K acts on the correction itself: in the sum du + correction its digits would be lost.
-    const Vec3 change = symmetric_apply(block, load3(d, c));
+    const Vec3 change = k(c) * load3(d, c);
     dv = load3(du, c) + load3(d, c) - given.given_way(c, change);
     dg = load3(dgamma, c) - change;
   });
@@ -263,12 +248,10 @@ void ContactState::right_hand_side(bool predictor, const VectorView& p) const {
   const auto given = given_;
   Kokkos::parallel_for(
       "ccp::Vipm::right_hand_side", range(contacts_), KOKKOS_LAMBDA(const int c) {
-        double block[6];
-        load6(k, c, block);
         Vec3 target;
         if (!predictor) target = load3(g, c);
         const Vec3 yielded = given.given_way(c, target - load3(gamma, c));
-        const Vec3 sum = symmetric_apply(block, load3(gap, c) - yielded);
+        const Vec3 sum = k(c) * (load3(gap, c) - yielded);
         store3(p, c, predictor ? sum : sum + target);
       });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
 
 namespace ccp::vipm {
@@ -37,7 +38,7 @@ class ContactState {
 
   const VectorView& gamma() const { return gamma_; }
   const VectorView& dgamma() const { return dgamma_; }
-  const DeviceArray<double* [6]>& k() const { return k_; }
+  const DeviceArray<Sym3*>& k() const { return k_; }
 
   /// gamma in the problem's order of contacts, and a vector from there.
   void write_gamma(const VectorView& out) const;
@@ -97,7 +98,7 @@ class ContactState {
   VectorView gamma_, u_, dgamma_, du_;
   VectorView gap_;  ///< the primal residual u - D^T v - r - Sigma gamma, m/s
   VectorView g_;    ///< the same memory as dgamma: each is made from the other, contact by contact
-  DeviceArray<double* [6]> k_;
+  DeviceArray<Sym3*> k_;
 };
 
 }  // namespace ccp::vipm

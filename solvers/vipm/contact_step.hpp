@@ -1,5 +1,6 @@
 #pragma once
 
+#include "problems/base/sym3.hpp"
 #include "solvers/core/cone.hpp"
 
 namespace ccp::vipm {
@@ -52,25 +53,21 @@ KOKKOS_INLINE_FUNCTION Vec3 from_frame(const Scaling& s, const Spectral& z) {
          ((z.plus - z.minus) / jordan::sqrt2) * s.direction + z.side * s.side;
 }
 
-/// K = T^-1 P(w)^-1 T^-1, the impulse per velocity of the linearised contact [kg], as entries 00,
-/// 10, 11, 20, 21, 22.
-KOKKOS_INLINE_FUNCTION void impulse_per_velocity(const Scaling& s, double mu, double k[6]) {
+/// K = T^-1 P(w)^-1 T^-1, the impulse per velocity of the linearised contact [kg].
+KOKKOS_INLINE_FUNCTION Sym3 impulse_per_velocity(const Scaling& s, double mu) {
   const Vec3 plus = (1 / jordan::sqrt2) * ((1 / mu) * s.normal + s.direction);
   const Vec3 minus = (1 / jordan::sqrt2) * ((1 / mu) * s.normal - s.direction);
   const double a = 1 / (s.high * s.high), b = 1 / (s.low * s.low), c = 1 / (s.high * s.low);
   const double p[3] = {plus.x, plus.y, plus.z}, m[3] = {minus.x, minus.y, minus.z},
                t[3] = {s.side.x, s.side.y, s.side.z};
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j <= i; ++j) {
-      k[i * (i + 1) / 2 + j] = a * p[i] * p[j] + b * m[i] * m[j] + c * t[i] * t[j];
-    }
-  }
+  return symmetric(
+      [&](int i, int j) { return a * p[j] * p[i] + b * m[j] * m[i] + c * t[j] * t[i]; });
 }
 
 /// (K^-1 + Sigma)^-1 of a compliant contact, Sigma = along n n^T + across (1 - n n^T) [1/kg]: with
 /// K = L L^T it is L (1 + L^T Sigma L)^-1 L^T, which never subtracts large numbers.
-KOKKOS_INLINE_FUNCTION void yielding_impulse_per_velocity(const Scaling& s, double mu, double along,
-                                                          double across, double k[6]) {
+KOKKOS_INLINE_FUNCTION Sym3 yielding_impulse_per_velocity(const Scaling& s, double mu, double along,
+                                                          double across) {
   constexpr double r = 1 / jordan::sqrt2;
   const Vec3 column[3] = {(r / s.high) * ((1 / mu) * s.normal + s.direction),
                           (r / s.low) * ((1 / mu) * s.normal - s.direction),
@@ -87,19 +84,13 @@ KOKKOS_INLINE_FUNCTION void yielding_impulse_per_velocity(const Scaling& s, doub
       y[i] = i == j ? (1 / c[i][i]) * y[i] : y[i] - c[i][j] * y[j];
     }
   }
-  for (int i = 0; i < 6; ++i) k[i] = 0;
-  for (const Vec3& row : y) {
-    const double v[3] = {row.x, row.y, row.z};
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j <= i; ++j) k[i * (i + 1) / 2 + j] += v[i] * v[j];
-    }
-  }
-}
-
-/// Product of a symmetric 3x3 block, entries 00, 10, 11, 20, 21, 22, with a vector.
-KOKKOS_INLINE_FUNCTION Vec3 symmetric_apply(const double k[6], const Vec3& z) {
-  return {k[0] * z.x + k[1] * z.y + k[3] * z.z, k[1] * z.x + k[2] * z.y + k[4] * z.z,
-          k[3] * z.x + k[4] * z.y + k[5] * z.z};
+  const double v[3][3] = {
+      {y[0].x, y[0].y, y[0].z}, {y[1].x, y[1].y, y[1].z}, {y[2].x, y[2].y, y[2].z}};
+  return symmetric([&](int i, int j) {
+    double sum = 0;
+    for (const auto& row : v) sum += row[i] * row[j];
+    return sum;
+  });
 }
 
 /// W^-1 h with  lambda o h = (W dx) o (W^-1 dy),  lambda = W x,  W = P(w)^1/2: the second-order

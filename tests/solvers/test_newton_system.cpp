@@ -42,7 +42,7 @@ std::vector<double> solve_dense(std::vector<double> a, std::vector<double> b) {
 
 /// Hands it the diagonal blocks of the Newton system.
 void set_blocks(BlockDiagonalInverse& inverse, const NewtonSystem& system, int contacts) {
-  const DeviceArray<double* [6]> blocks("ccp::test::blocks", contacts);
+  const DeviceArray<Sym3*> blocks("ccp::test::blocks", contacts);
   system.diagonal_blocks(blocks);
   inverse.update(blocks);
 }

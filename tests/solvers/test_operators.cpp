@@ -205,33 +205,29 @@ TEST_CASE("operators without contacts") {
 
 namespace {
 
-/// Hands the blocks (six numbers each) to the preconditioner.
-void set_blocks(BlockDiagonalInverse& inverse, const std::vector<double>& six) {
-  inverse.update(upload<DeviceArray<double* [6]>>("ccp::test::blocks", six, six.size() / 6));
+void set_blocks(BlockDiagonalInverse& inverse, const std::vector<Sym3>& blocks) {
+  inverse.update(upload<DeviceArray<Sym3*>>("ccp::test::blocks", blocks, blocks.size()));
 }
-
-constexpr int six_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
 
 }  // namespace
 
 TEST_CASE("block inverses undo their blocks") {
-  std::vector<double> blocks;
+  std::vector<Sym3> blocks;
   const std::size_t count = 400;
   for (std::size_t c = 0; c < count; ++c) {
     // L L^T, some with axes of very different scale as interior points near the boundary have.
     const auto l = random_vector(6, static_cast<unsigned>(c));
     const double s = c % 2 ? 1 : 1e6;
     const double d0 = s * (1.1 + l[0]), d1 = 1.1 + l[1], d2 = (1.1 + l[2]) / s;
-    blocks.insert(blocks.end(), {d0 * d0, d0 * l[3], d0 * l[4], l[3] * l[3] + d1 * d1,
-                                 l[3] * l[4] + d1 * l[5], l[4] * l[4] + l[5] * l[5] + d2 * d2});
-    if (c % 2 == 0) blocks[blocks.size() - 1] += 1;  // keeps the test's own rounding out of it
+    blocks.push_back({d0 * d0, d0 * l[3], d0 * l[4], l[3] * l[3] + d1 * d1, l[3] * l[4] + d1 * l[5],
+                      l[4] * l[4] + l[5] * l[5] + d2 * d2});
+    if (c % 2 == 0) blocks.back().zz += 1;  // keeps the test's own rounding out of it
   }
   const auto x = random_vector(3 * count, 77);
   std::vector<double> b(3 * count, 0.0);
   for (std::size_t c = 0; c < count; ++c) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      for (std::size_t j = 0; j < 3; ++j)
-        b[3 * c + i] += blocks[6 * c + six_index[i][j]] * x[3 * c + j];
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) b[3 * c + i] += blocks[c](i, j) * x[3 * c + j];
     }
   }
   BlockDiagonalInverse inverse(make_map(3 * count), static_cast<int>(count));
@@ -251,7 +247,7 @@ TEST_CASE("block inverses undo their blocks") {
 
 TEST_CASE("a block that is not positive definite is replaced by its diagonal") {
   BlockDiagonalInverse inverse(make_map(3), 1);
-  set_blocks(inverse, {2, 5, 1, 4, 0.5, 8});  // 2 * 4 < 5 * 5
+  set_blocks(inverse, {{2, 5, 1, 4, 0.5, 8}});  // 2 * 4 < 5 * 5
   const auto in = to_vector({2, 4, 8}), out = to_vector({0, 0, 0});
   inverse.apply(*in, *out);
   CHECK(to_host(*out) == std::vector<double>{1, 1, 1});

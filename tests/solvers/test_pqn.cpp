@@ -65,11 +65,11 @@ TEST_CASE("the gradient of the smoothed projection, by differences, is positive 
         INFO(mu << " at " << z.x << " " << z.y << " " << z.z);
         // On the axis there is no second derivative, so that differences are right to O(h).
         const double tolerance = split(z, tilted).size < 1e-12 ? 10 * h : 1e-8;
-        CHECK(norm(difference - symmetric_times(polar.gradient, unit)) < tolerance);
+        CHECK(norm(difference - polar.gradient * unit) < tolerance);
       }
       for (const Vec3& v : points()) {
         if (norm(v) == 0) continue;
-        CHECK(dot(v, symmetric_times(polar.gradient, v)) > 0);
+        CHECK(weighted_square(polar.gradient, v) > 0);
       }
     }
   }

@@ -29,14 +29,9 @@ class Random {
     return (1 / norm(v)) * v;
   }
   /// Symmetric and positive definite, with a condition of some tens.
-  LocalBlock block() {
+  Sym3 block() {
     Vec3 rows[3] = {vector(1), vector(1), vector(1)};
-    LocalBlock b{};
-    int k = 0;
-    for (int i = 0; i < 3; ++i) {
-      for (int j = i; j < 3; ++j) b.a[k++] = dot(rows[i], rows[j]) + (i == j ? 0.1 : 0);
-    }
-    return b;
+    return symmetric([&](int i, int j) { return dot(rows[i], rows[j]) + (i == j ? 0.1 : 0); });
   }
 
  private:
@@ -44,9 +39,9 @@ class Random {
 };
 
 /// How far g is from solving K ∋ g ⊥ w ∈ K*, relative to the sizes of g and b.
-double local_fault(const LocalBlock& block, const Vec3& b, const Vec3& g, const Vec3& normal,
-                   double mu, Law law) {
-  Vec3 w = multiply(block, g) + b;
+double local_fault(const Sym3& block, const Vec3& b, const Vec3& g, const Vec3& normal, double mu,
+                   Law law) {
+  Vec3 w = block * g + b;
   if (law == Law::coulomb) w = w + (mu * split(w, normal).size) * normal;
   const Split p = split(g, normal), d = split(w, normal);
   const double scale_g = norm(g) + 1e-300, scale_w = norm(b) + 1e-300;
@@ -145,7 +140,7 @@ TEST_CASE("a contact's own problem is solved for both laws") {
   Random random(2);
   int sliding = 0;
   for (int k = 0; k < 2000; ++k) {
-    const LocalBlock block = random.block();
+    const Sym3 block = random.block();
     const Vec3 normal = random.unit(), b = random.vector(1);
     const double mu = k % 7 == 0 ? 0 : random.number(0.05, 1.5);
     const Vec3 coulomb = solve_local_coulomb(block, b, normal, mu);
@@ -169,7 +164,7 @@ TEST_CASE("the closed form of Coulomb's law agrees with the general one") {
   for (int k = 0; k < 500; ++k) {
     const Vec3 normal = random.unit(), b = random.vector(1);
     const double mu = random.number(0, 1), a = random.number(0.5, 2);
-    const LocalBlock block{{a, 0, 0, a, 0, a}};
+    const Sym3 block{a, 0, 0, a, 0, a};
     const Vec3 closed = project_coulomb((-1 / a) * b, normal, mu);
     CHECK(norm(closed - solve_local_coulomb(block, b, normal, mu)) < 1e-12);
   }

@@ -35,41 +35,36 @@ std::vector<double> reordered(const VelocitySystem& system, const std::vector<do
   return result;
 }
 
-/// Symmetric positive definite blocks [n][6], some of them nearly singular.
-DeviceArray<double* [6]> random_blocks(std::size_t n, unsigned seed) {
-  const DeviceArray<double* [6]> blocks("blocks", n);
+/// Symmetric positive definite blocks [n], some of them nearly singular.
+DeviceArray<Sym3*> random_blocks(std::size_t n, unsigned seed) {
+  const DeviceArray<Sym3*> blocks("blocks", n);
   const auto host = Kokkos::create_mirror_view(blocks);
   const std::vector<double> g = random_vector(9 * n, seed);
   for (std::size_t c = 0; c < n; ++c) {
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j <= i; ++j) {
-        double sum = i == j ? 1e-6 : 0;
-        for (std::size_t k = 0; k < 3; ++k) sum += g[9 * c + 3 * i + k] * g[9 * c + 3 * j + k];
-        host(c, i * (i + 1) / 2 + j) = (c % 4 == 0 ? 1e3 : 1) * sum;
-      }
-    }
+    host(c) = symmetric([&](int i, int j) {
+      double sum = i == j ? 1e-6 : 0;
+      for (std::size_t k = 0; k < 3; ++k) sum += g[9 * c + 3 * i + k] * g[9 * c + 3 * j + k];
+      return (c % 4 == 0 ? 1e3 : 1) * sum;
+    });
   }
   Kokkos::deep_copy(blocks, host);
   return blocks;
 }
 
-std::vector<double> apply_blocks(const DeviceArray<double* [6]>& blocks,
-                                 const std::vector<double>& d) {
+std::vector<double> apply_blocks(const DeviceArray<Sym3*>& blocks, const std::vector<double>& d) {
   const auto k = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), blocks);
   std::vector<double> p(d.size());
   for (std::size_t c = 0; c < d.size() / 3; ++c) {
     for (int i = 0; i < 3; ++i) {
       p[3 * c + i] = 0;
-      for (int j = 0; j < 3; ++j) {
-        p[3 * c + i] += k(c, i > j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i) * d[3 * c + j];
-      }
+      for (int j = 0; j < 3; ++j) p[3 * c + i] += k(c)(i, j) * d[3 * c + j];
     }
   }
   return p;
 }
 
 /// S z by its definition, z + E^T K E z.
-std::vector<double> by_definition(const VelocitySystem& system, const DeviceArray<double* [6]>& k,
+std::vector<double> by_definition(const VelocitySystem& system, const DeviceArray<Sym3*>& k,
                                   const std::vector<double>& z) {
   const VectorView d("d", 3 * k.extent(0)), f("f", z.size());
   system.contact_velocities(to_view(z), d);

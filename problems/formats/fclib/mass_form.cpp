@@ -9,11 +9,11 @@
 #include <numeric>
 
 #include "problems/base/error.hpp"
+#include "problems/base/mat3.hpp"
+#include "problems/model/constraint_math.hpp"
 
 namespace ccp {
 namespace {
-
-using Matrix3 = std::array<double, 9>;  // row-major
 
 /// The connected parts of a symmetric matrix.
 struct Parts {
@@ -189,15 +189,9 @@ namespace {
 
 constexpr double tolerance = 1e-9;  // of what must be orthonormal, symmetric or skew
 
-double largest(const Matrix3& a) {
-  double value = 0;
-  for (const double x : a) value = std::max(value, std::abs(x));
-  return value;
-}
-
 /// a b^T.
-Matrix3 multiply_transposed(const Matrix3& a, const Matrix3& b) {
-  Matrix3 c{};
+Mat3 multiply_transposed(const Mat3& a, const Mat3& b) {
+  Mat3 c{};
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
       for (int k = 0; k < 3; ++k) c[3 * i + j] += a[3 * i + k] * b[3 * j + k];
@@ -206,23 +200,10 @@ Matrix3 multiply_transposed(const Matrix3& a, const Matrix3& b) {
   return c;
 }
 
-/// @return false if a is singular (to rounding)
-bool invert(const Matrix3& a, Matrix3& inverse) {
-  const Matrix3 adjugate = {
-      a[4] * a[8] - a[5] * a[7], a[2] * a[7] - a[1] * a[8], a[1] * a[5] - a[2] * a[4],
-      a[5] * a[6] - a[3] * a[8], a[0] * a[8] - a[2] * a[6], a[2] * a[3] - a[0] * a[5],
-      a[3] * a[7] - a[4] * a[6], a[1] * a[6] - a[0] * a[7], a[0] * a[4] - a[1] * a[3]};
-  const double determinant = a[0] * adjugate[0] + a[1] * adjugate[3] + a[2] * adjugate[6];
-  const double scale = largest(a);
-  if (!(std::abs(determinant) > 1e-14 * scale * scale * scale)) return false;
-  for (int i = 0; i < 9; ++i) inverse[i] = adjugate[i] / determinant;
-  return true;
-}
-
 /// The masses of blocks of `width` rows. @return "" or what they are not
 std::string read_masses(const SparseColumns& mass, std::size_t width, ContactProblem& problem) {
   const std::size_t m = mass.rows / width;
-  std::vector<Matrix3> linear(m, Matrix3{}), inertia(m, Matrix3{});
+  std::vector<Mat3> linear(m, Mat3{}), inertia(m, Mat3{});
   std::string fault;
   mass.for_each([&](std::size_t i, std::size_t j, double value) {
     const std::size_t body = j / width, p = i % width, q = j % width;
@@ -243,10 +224,10 @@ std::string read_masses(const SparseColumns& mass, std::size_t width, ContactPro
       }
     }
     problem.inverse_mass[b] = 1 / kg;
-    Matrix3 inverse{};
+    Mat3 inverse{};
     if (width == 3) continue;
     if (!invert(inertia[b], inverse)) return fmt::format("the inertia of body {} is singular", b);
-    std::copy(inverse.begin(), inverse.end(), problem.inverse_inertia.begin() + 9 * b);
+    std::copy_n(inverse.a, 9, problem.inverse_inertia.begin() + 9 * b);
   }
   return "";
 }
@@ -255,7 +236,7 @@ std::string read_masses(const SparseColumns& mass, std::size_t width, ContactPro
 std::string read_contact(const SparseColumns& h, std::size_t width, std::size_t c,
                          ContactProblem& problem) {
   struct Side {
-    Matrix3 linear{}, angular{};
+    Mat3 linear{}, angular{};
   };
   std::map<int, Side> sides;  // by body
   for (int k = 0; k < 3; ++k) {
@@ -274,9 +255,9 @@ std::string read_contact(const SparseColumns& h, std::size_t width, std::size_t 
   for (int k = 0; k < 3; ++k) {
     for (int i = 0; i < 3; ++i) frame[3 * k + i] = b->second.linear[3 * i + k];
   }
-  const Matrix3 square = multiply_transposed(
-      {frame[0], frame[1], frame[2], frame[3], frame[4], frame[5], frame[6], frame[7], frame[8]},
-      {frame[0], frame[1], frame[2], frame[3], frame[4], frame[5], frame[6], frame[7], frame[8]});
+  Mat3 axes;
+  std::copy_n(frame, 9, axes.a);
+  const Mat3 square = multiply_transposed(axes, axes);
   for (int i = 0; i < 9; ++i) {
     const double off = std::abs(square[i] - (i % 4 == 0 ? 1 : 0));
     if (off > tolerance) {
@@ -294,8 +275,8 @@ std::string read_contact(const SparseColumns& h, std::size_t width, std::size_t 
       }
     }
     if (width == 3) continue;
-    const Matrix3 cross = multiply_transposed(side.angular, side.linear);  // of the arm
-    const double scale = std::max(largest(cross), 1e-300);
+    const Mat3 cross = multiply_transposed(side.angular, side.linear);  // of the arm
+    const double scale = std::max(largest_entry(cross), 1e-300);
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j <= i; ++j) {
         if (std::abs(cross[3 * i + j] + cross[3 * j + i]) > tolerance * scale) {
@@ -319,10 +300,10 @@ void read_free_velocity(const MassForm& form, std::size_t width, ContactProblem&
   for (std::size_t b = 0; b < problem.bodies(); ++b) {
     for (std::size_t i = 0; i < 3; ++i) {
       v[width * b + i] = problem.inverse_mass[b] * form.f[width * b + i];
-      for (std::size_t j = 0; width == 6 && j < 3; ++j) {
-        v[6 * b + 3 + i] += problem.inverse_inertia[9 * b + 3 * i + j] * form.f[6 * b + 3 + j];
-      }
     }
+    if (width < 6) continue;
+    const Vec3 spin = spin_of(problem, b, triple(form.f, 2 * b + 1));
+    v[6 * b + 3] = spin.x, v[6 * b + 4] = spin.y, v[6 * b + 5] = spin.z;
   }
   problem.r = multiply_transposed_add(form.contact, v, form.w);
 }
@@ -363,9 +344,9 @@ MassForm from_bodies(const ContactProblem& p, const std::string& where) {
   int size = 0;
   std::vector<Triplet> mass, contact;
   for (std::size_t b = 0; b < m; ++b) {
-    Matrix3 inverse{}, inertia{};
-    if (p.rotates()) std::copy_n(&p.inverse_inertia[9 * b], 9, inverse.begin());
-    const bool spins = largest(inverse) > 0;
+    Mat3 inverse{}, inertia{};
+    if (p.rotates()) std::copy_n(&p.inverse_inertia[9 * b], 9, inverse.a);
+    const bool spins = largest_entry(inverse) > 0;
     if (spins && (p.inverse_mass[b] == 0 || !invert(inverse, inertia))) {
       throw InputError(where, fmt::format("body {}", b),
                        "a finite mass and a regular inertia, for FCLIB wants them",
@@ -390,17 +371,12 @@ MassForm from_bodies(const ContactProblem& p, const std::string& where) {
     for (int side = 0; side < 2; ++side) {
       const int b = p.contact_bodies[2 * c + side];
       if (b < 0 || width[b] == 0) continue;
-      const double sign = side == 0 ? -1 : 1;
+      const Vec3 arm = arm_of(p, c, side);
       for (int k = 0; k < 3; ++k) {
-        const auto column = static_cast<std::int32_t>(3 * c + k);
-        const double* axis = &p.frame[9 * c + 3 * k];
-        for (int i = 0; i < 3; ++i) contact.push_back({first[b] + i, column, sign * axis[i]});
-        if (width[b] < 6) continue;
-        const double* arm = &(side == 0 ? p.arm_a : p.arm_b)[3 * c];
-        for (int i = 0; i < 3; ++i) {  // arm x axis
-          const int j = (i + 1) % 3, l = (i + 2) % 3;
-          contact.push_back(
-              {first[b] + 3 + i, column, sign * (arm[j] * axis[l] - arm[l] * axis[j])});
+        double row[6];
+        row_jacobian(triple(p.frame, 3 * c + k), arm, side, row);
+        for (int i = 0; i < width[b]; ++i) {
+          contact.push_back({first[b] + i, static_cast<std::int32_t>(3 * c + k), row[i]});
         }
       }
     }
