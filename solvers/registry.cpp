@@ -17,11 +17,6 @@
 namespace ccp {
 namespace {
 
-template <class S>
-std::unique_ptr<Solver> make() {
-  return std::make_unique<S>();
-}
-
 std::vector<SolverEntry>& entries() {
   static std::vector<SolverEntry> table = {
       {"pgj",

@@ -19,10 +19,17 @@ struct SolverEntry {
   std::unique_ptr<Solver> (*make)();
 };
 
+/// What stands in a row as `make`, with the solver's class.
+template <class S>
+std::unique_ptr<Solver> make() {
+  return std::make_unique<S>();
+}
+
 /// All solvers. Adding one is one line in registry.cpp.
 const std::vector<SolverEntry>& solver_entries();
 
-/// Adds a row while the program runs: for tests, whose solvers misbehave on purpose.
+/// Adds a row at run time: for programs with solvers of their own (tests/consumer), and for tests,
+/// whose solvers misbehave on purpose.
 void add_solver(SolverEntry entry);
 
 /// @throws InputError for an unknown id, with the nearest known one

@@ -2,6 +2,7 @@
 """Installs into a temporary prefix, moves that, runs the program from it, and builds a project of
 somebody else's against it."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -9,7 +10,7 @@ import unittest
 from pathlib import Path
 
 BUILD, CMAKE = os.environ["CCPBENCH_BUILD"], os.environ["CMAKE"]
-CONSUMER = Path(__file__).resolve().parent / "consumer"
+CONSUMER = Path(__file__).resolve().parents[1] / "consumer"
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -48,6 +49,19 @@ class InstallTest(unittest.TestCase):
         run(self.program, "run", "mine", "-o", results, "--quiet")
         run(self.program, "report", results)
         self.assertTrue((results / "report.html").is_file())
+
+    def test_whoever_builds_the_program_can_install_it(self):
+        """What is installed from the build folder was written by the configure step, or is made on
+        the way to the target `ccpbench`, the only one that scripts/quickstart builds."""
+        made = run("ninja", "-C", BUILD, "-t", "commands", "ccpbench")
+        outputs = run("ninja", "-C", BUILD, "-t", "targets", "all").splitlines()
+        later = {line.partition(":")[0] for line in outputs}
+        installed = set()
+        for script in Path(BUILD).glob("**/cmake_install.cmake"):
+            installed.update(re.findall(rf'"{re.escape(BUILD)}/([^"]+)"', script.read_text()))
+        files = {name for name in installed & later if "/" in name}
+        self.assertIn("harness/ccpbench.1", files)
+        self.assertEqual([name for name in sorted(files) if name not in made], [])
 
     def test_manual_and_completion(self):
         page = (self.prefix / "share/man/man1/ccpbench.1").read_text(encoding="utf-8")
