@@ -238,6 +238,8 @@ void write_precond(const std::string& path, const PrecondRequest& request,
   file.set_attribute("/", "instance", systems.instance);
   file.set_attribute("/", "instance_hash", systems.instance_hash);
   file.set_attribute("/", "contacts", static_cast<std::int64_t>(systems.contacts));
+  file.set_attribute("/", "space", to_string(systems.space));
+  file.set_attribute("/", "block_size", static_cast<std::int64_t>(systems.block_size()));
   file.set_attribute("/", "solver", systems.solver);
   file.set_attribute("/", "operator", request.apply);
   file.set_attribute("/", "tolerance", request.tolerance);

@@ -47,9 +47,8 @@ LinearSolver::LinearSolver(ChangingMatrix& matrix, const std::string& method, Kr
   const bool in_contact_space = matrix_.space() == Space::contact;
   ChangingMatrix::Forms forms;
   forms.crs = direct || apply == "crs" || entry.form == MatrixForm::crs;
-  forms.block_crs =
-      !direct && (apply == "block_crs" || entry.form == MatrixForm::block_crs ||
-                  (entry.form == MatrixForm::blocks && in_contact_space));
+  forms.block_crs = !direct && (apply == "block_crs" || entry.form == MatrixForm::block_crs ||
+                                (entry.form == MatrixForm::blocks && in_contact_space));
   matrix_.keep(forms);
   if (direct) {
     direct_ = make_direct_solver(method, matrix_.input().crs);

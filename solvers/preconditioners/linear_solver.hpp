@@ -38,9 +38,9 @@ class ChangingMatrix {
   virtual PreconditionerInput input() const = 0;
 };
 
-/// Solves A x = b for one value of A after the other, by a Krylov method with a preconditioner or by
-/// a direct method. Whoever needs A as a matrix gets it assembled here: structure at construction,
-/// values in prepare().
+/// Solves A x = b for one value of A after the other, by a Krylov method with a preconditioner or
+/// by a direct method. Whoever needs A as a matrix gets it assembled here: structure at
+/// construction, values in prepare().
 class LinearSolver {
  public:
   /// @param matrix          must outlive the solver

@@ -27,9 +27,9 @@ enum BlockKind : unsigned { contact3 = 1, body3 = 2, body6 = 4, body_blocks = 6,
 /// A symmetric positive definite matrix A of square blocks, as preconditioners see it. Its owner
 /// changes values in place and keeps the structure.
 struct PreconditionerInput {
-  Teuchos::RCP<const Map> map;        ///< of all entries
-  int blocks = 0;                     ///< n, rows of blocks
-  DeviceArray<const Sym3*> diagonal;  ///< contact space: [n] the diagonal blocks
+  Teuchos::RCP<const Map> map;                   ///< of all entries
+  int blocks = 0;                                ///< n, rows of blocks
+  DeviceArray<const Sym3*> diagonal;             ///< contact space: [n] the diagonal blocks
   Teuchos::RCP<const CrsMatrix> crs;             ///< null unless asked for
   Teuchos::RCP<const BlockCrsMatrix> block_crs;  ///< null unless asked for
   Space space = Space::contact;

@@ -65,6 +65,11 @@ class SsnSolver : public Solver, public SystemSource {
   void project(const VectorView& values) const;
 
  private:
+  /// The length t of a step dz that lowers L enough, 1, 1/2, 1/4, ...; 0: none does.
+  /// @param b  E^T p - z  @param trials  counts them
+  double line_search(const VectorView& z, const VectorView& dz, const VectorView& b,
+                     long& trials) const;
+
   SsnOptions options_;
   const Problem* problem_ = nullptr;
   std::unique_ptr<VelocitySystem> system_;
