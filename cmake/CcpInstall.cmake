@@ -32,9 +32,10 @@ install(DIRECTORY problems/data DESTINATION ${_ccp_share}/problems)
 install(DIRECTORY harness/studies DESTINATION ${_ccp_share}/harness)
 install(DIRECTORY scripts DESTINATION ${_ccp_share} USE_SOURCE_PERMISSIONS
   PATTERN "__pycache__" EXCLUDE PATTERN "*.sh" EXCLUDE PATTERN "packages.txt" EXCLUDE
-  PATTERN "quickstart" EXCLUDE PATTERN "test" EXCLUDE PATTERN "freeze-problems" EXCLUDE)
+  PATTERN "quickstart" EXCLUDE PATTERN "test" EXCLUDE PATTERN "freeze-problems" EXCLUDE
+  PATTERN "check" EXCLUDE PATTERN "checks" EXCLUDE)
 install(FILES LICENSE CITATION.cff CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-if(TARGET ccp_manual)
+if(NOT CCP_BACKEND STREQUAL "cuda")  # see harness/CMakeLists.txt
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/harness/ccpbench.1
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/harness/ccpbench.bash RENAME ccpbench

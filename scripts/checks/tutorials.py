@@ -8,28 +8,32 @@
 A fenced block is taken if the line above it says what it is:
 
     <!-- file: solvers/half_jacobi/half_jacobi.cpp -->   (a part of) that file
-    <!-- row: solvers/registry.cpp -->                   the row to be added to the table of that file
+    <!-- row: solvers/registry.cpp -->                   a row to be added to the table in that file
     <!-- run -->                                         commands that must succeed, in this order
 
-A row of C++ is added by the one function add_...() that a header beside its table declares, with the
-tutorial's own headers (and `#include` lines of the block itself) in sight. A row of a CMakeLists.txt
-must name a file of the tutorial. A tutorial touches at most one folder, tests and documents apart,
-and one table.
+A row of C++ is added by the one function add_x(XEntry) that a header beside its table declares,
+with the tutorial's own headers (and `#include` lines of the block itself) in sight. A row of a
+CMakeLists.txt must name a file of the tutorial. Commands see a copy of scripts/ with the tutorial's
+Python files in it, and its rows added by the add_x() of their module. A tutorial touches at most
+one folder, tests and documents apart, and one table.
 """
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMENT = re.compile(r"<!-- *(\w+)(?:: *(\S+))? *-->")
 FENCE = re.compile(r"(`{3,})\w*")
-ADDS = re.compile(r"^void (add_\w+)\(", re.MULTILINE)
+PYTHON_ADDS = re.compile(r"^def (add_\w+)\(", re.MULTILINE)
+ADDS = re.compile(r"^void (add_\w+)\(\w*Entry\b", re.MULTILINE)
 RUN_LIMIT = 300  # seconds a block
 
 
@@ -103,7 +107,7 @@ def read_document(name: str, text: str) -> Document:
 
 def documents() -> list[Document]:
     """Everything a reader types from: README and docs."""
-    paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    paths = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
     found = [read_document(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
              for path in paths]
     return [document for document in found if document.blocks]
@@ -127,6 +131,14 @@ def adder(document: Document, row: Block) -> tuple[str, str]:
     raise document.fault(row.line, f"no header beside {row.path} declares an add_...()")
 
 
+def split_row(row: Block, *heads: str) -> tuple[list[str], str]:
+    """Lines that begin with one of `heads`; the entry without its comma."""
+    lines = row.text.splitlines()
+    own = [line for line in lines if line.startswith(heads)]
+    entry = "\n".join(line for line in lines if not line.startswith(heads))
+    return own, textwrap.dedent(entry).strip().rstrip(",")
+
+
 def registration(document: Document) -> str:
     """The source that adds the document's rows before main() begins; "" if it has none."""
     rows = [row for row in document.of("row") if row.path.endswith(".cpp")]
@@ -134,22 +146,21 @@ def registration(document: Document) -> str:
     body = []
     for number, row in enumerate(rows):
         header, function = adder(document, row)
-        lines = row.text.splitlines()
-        includes += [f'#include "{header}"', *(one for one in lines if one.startswith("#include"))]
-        shown = "\n".join(one for one in lines if not one.startswith("#include"))
+        own, entry = split_row(row, "#include")
+        includes += [f'#include "{header}"', *own]
         body.append(f'#line {row.line} "{ROOT / document.name}"\n'
-                    f"const bool added_{number} = ({function}(\n{shown.strip().rstrip(',')}\n), true);")
+                    f"const bool added_{number} = ({function}(\n{entry}\n), true);")
     if not rows:
         return ""
     return "\n".join([f"// Rows of {document.name}.", *dict.fromkeys(includes), "",
-                      "namespace ccp {", "namespace {", *body, "}  // namespace", "}  // namespace ccp",
-                      ""])
+                      "namespace ccp {", "namespace {", *body, "}", "}", ""])
 
 
 def check_shape(document: Document) -> None:
     """One folder, one row of one table; what a CMakeLists.txt gets is a file of the tutorial."""
     files = document.files()
-    folders = {str(Path(path).parent) for path in files if Path(path).parts[0] not in ("tests", "docs")}
+    folders = {str(Path(path).parent) for path in files
+               if Path(path).parts[0] not in ("tests", "docs")}
     if len(folders) > 1:
         raise document.fault(1, f"files in more than one folder: {', '.join(sorted(folders))}")
     rows = [row for row in document.of("row") if Path(row.path).name != "CMakeLists.txt"]
@@ -171,18 +182,18 @@ def extract(folder: Path) -> None:
         if not document.of("file") and not document.of("row"):
             continue
         check_shape(document)
-        for path, text in document.files().items():
-            if path in wanted:
-                raise document.fault(1, f"{path} is in another tutorial, too")
-            if (ROOT / path).exists():
-                raise document.fault(1, f"{path} exists already")
-            wanted[path] = text
+        for name, text in document.files().items():
+            if name in wanted:
+                raise document.fault(1, f"{name} is in another tutorial, too")
+            if (ROOT / name).exists():
+                raise document.fault(1, f"{name} exists already")
+            wanted[name] = text
         source = registration(document)
         if source:
             wanted[f"rows/{Path(document.name).stem.replace('-', '_')}.cpp"] = source
-    for path in [path for path in folder.rglob("*") if path.is_file()]:
-        if str(path.relative_to(folder)) not in wanted:
-            path.unlink()
+    for old in [path for path in folder.rglob("*") if path.is_file()]:
+        if str(old.relative_to(folder)) not in wanted:
+            old.unlink()
     for name, text in wanted.items():
         path = folder / name
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -193,6 +204,26 @@ def extract(folder: Path) -> None:
 
 # ---- what is run ---------------------------------------------------------------------------------
 
+def copy_scripts(document: Document, folder: Path) -> None:
+    """scripts/ with what the document adds to it."""
+    shutil.copytree(ROOT / "scripts", folder / "scripts", symlinks=True,
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    for path, text in document.files().items():
+        if path.startswith("scripts/"):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8")
+    for row in document.of("row"):
+        if not row.path.endswith(".py"):
+            continue
+        table = folder / row.path
+        adds = PYTHON_ADDS.findall(table.read_text(encoding="utf-8")) if table.is_file() else []
+        if len(adds) != 1:
+            raise document.fault(row.line, f"expected one add_...() in {row.path}, found {adds}")
+        own, entry = split_row(row, "import ", "from ")
+        with table.open("a", encoding="utf-8") as out:
+            out.write("\n".join(["", *own, f"{adds[0]}({entry})", ""]))
+
+
 def run(program: Path, name: str) -> None:
     """The commands of one document, in a folder that looks like the project's and is not it."""
     document = read_document(name, (ROOT / name).read_text(encoding="utf-8"))
@@ -200,8 +231,9 @@ def run(program: Path, name: str) -> None:
         folder = Path(temporary)
         (folder / "bin").mkdir()
         (folder / "bin/ccpbench").symlink_to(program.resolve())
-        for shared in ("docs", "harness", "problems", "scripts"):
+        for shared in ("docs", "harness", "problems"):
             (folder / shared).symlink_to(ROOT / shared)
+        copy_scripts(document, folder)
         environment = {**os.environ, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
         for block in document.of("run"):
             try:

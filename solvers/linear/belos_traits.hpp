@@ -25,6 +25,7 @@ class KrylovVector : public Vector {
 
 }  // namespace ccp
 
+// NOLINTBEGIN(readability-identifier-naming): the names are Belos'.
 namespace Belos {
 
 template <>
@@ -117,6 +118,7 @@ class OperatorTraits<double, ccp::KrylovVector, ccp::Operator> {
 };
 
 }  // namespace Belos
+// NOLINTEND(readability-identifier-naming)
 
 namespace ccp {
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+
+namespace ccp::test {
+
+/// Memory asked for since the program began, by every thread.
+struct Allocations {
+  std::size_t heap = 0;   ///< calls of malloc and its relatives, hence of operator new, too
+  std::size_t bytes = 0;  ///< what they asked for
+  std::size_t views = 0;  ///< Kokkos views of ours: those whose label begins with "ccp::"
+};
+
+/// The counts so far; asking allocates nothing. Only in a program that allocations.cpp is linked
+/// into, whose malloc then stands before the C library's.
+Allocations allocations();
+
+/// From now on views are counted. @pre Kokkos is initialised
+void count_views();
+
+}  // namespace ccp::test
