@@ -20,62 +20,72 @@ namespace {
 std::vector<SolverEntry>& entries() {
   static std::vector<SolverEntry> table = {
       {"pgj",
-       {"convex"},
-       {"bodies", "assembled", "compliant"},
+       {Law::convex},
+       {Form::bodies, Form::assembled},
+       {Feature::compliant, Feature::device},
        true,
        "projected Gauss-Jacobi (Tasora and Anitescu)",
        make<PgjSolver>},
       {"pgs",
-       {"convex", "coulomb"},
-       {"bodies", "assembled", "compliant"},
+       {Law::convex, Law::coulomb},
+       {Form::bodies, Form::assembled},
+       {Feature::compliant},
        true,
        "projected Gauss-Seidel, contact by contact or colour by colour",
        make<PgsSolver>},
       {"apgd",
-       {"convex"},
-       {"bodies", "assembled", "compliant"},
+       {Law::convex},
+       {Form::bodies, Form::assembled},
+       {Feature::compliant, Feature::device},
        true,
        "accelerated projected gradient descent (Nesterov; Mazhar et al.)",
        make<ApgdSolver>},
       {"bb",
-       {"convex"},
-       {"bodies", "assembled", "compliant"},
+       {Law::convex},
+       {Form::bodies, Form::assembled},
+       {Feature::compliant, Feature::device},
        true,
        "spectral projected gradient method (Barzilai and Borwein; Birgin et al.)",
        make<BbSolver>},
       {"ipm",
-       {"convex"},
-       {"bodies", "assembled", "compliant"},
+       {Law::convex},
+       {Form::bodies, Form::assembled},
+       {Feature::compliant},
        false,
        "interior-point method with inexact Krylov directions (Kleinert, Simeon and Obermayr)",
        make<IpmSolver>},
       {"admm",
-       {"convex"},
-       {"bodies", "assembled"},
+       {Law::convex},
+       {Form::bodies, Form::assembled},
+       {},
        true,
        "alternating direction method of multipliers with one sparse factorisation",
        make<AdmmSolver>},
       {"pqn",
-       {"coulomb", "convex"},
-       {"bodies", "assembled", "compliant"},
+       {Law::coulomb, Law::convex},
+       {Form::bodies, Form::assembled},
+       {Feature::compliant},
        true,
        "projected quasi-Newton method with inexact GMRES steps (Koziara)",
        make<PqnSolver>},
       {"ssn",
-       {"convex"},
-       {"bodies"},
+       {Law::convex},
+       {Form::bodies},
+       {},
        true,
        "augmented Lagrangian with semismooth Newton steps in body-velocity space",
        make<SsnSolver>},
       {"vipm",
-       {"convex"},
-       {"bodies", "assembled", "compliant"},
+       {Law::convex},
+       {Form::bodies, Form::assembled},
+       {Feature::compliant},
        true,
        "predictor-corrector interior-point method in body-velocity space",
        make<VipmSolver>},
       {"lcp",
-       {"coulomb", "convex"},
-       {"bodies", "assembled"},
+       {Law::coulomb, Law::convex},
+       {Form::bodies, Form::assembled},
+       {},
        false,
        "polyhedral friction by Lemke's method: the Coulomb LCP, or its convex relaxation",
        make<LcpSolver>},
@@ -83,26 +93,57 @@ std::vector<SolverEntry>& entries() {
   return table;
 }
 
-bool solves(const SolverEntry& entry, const std::string& law) {
-  return std::find(entry.laws.begin(), entry.laws.end(), law) != entry.laws.end();
+template <class T>
+bool contains(const std::vector<T>& list, const T& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+/// What a problem has, in words: where it is in the file.
+std::string words_of(Feature feature) {
+  switch (feature) {
+    case Feature::compliant:
+      return "compliant contacts (/contacts/compliance)";
+    case Feature::rolling:
+      return "rolling resistance";
+    case Feature::equality:
+      return "equality constraints";
+    case Feature::distributed:
+      return "several ranks";
+    case Feature::device:
+      return "a device";
+  }
+  return to_string(feature);
 }
 
 /// A law that the solver does not know, asked of it, is worth more than "unknown option 'law'".
 void refuse_other_laws(const SolverEntry& entry, const SolverSpec& spec) {
   for (const auto& [name, value] : spec.options) {
-    if (name != "law" || solves(entry, value)) continue;
+    if (name != "law") continue;
+    const std::optional<Law> law = parse_enum<Law>(value);
+    if (law && entry.solves(*law)) continue;
     std::string others;
     for (const SolverEntry& other : solver_entries()) {
-      if (solves(other, value)) others += (others.empty() ? "" : ", ") + other.id;
+      if (law && other.solves(*law)) others += (others.empty() ? "" : ", ") + other.id;
     }
     throw InputError("solver " + entry.id, "law",
-                     entry.laws.size() == 1 ? entry.laws.front() + ", the only one it solves"
-                                            : "one of those it solves",
+                     entry.laws.size() == 1
+                         ? to_string(entry.laws.front()) + ", the only one it solves"
+                         : "one of those it solves",
                      value + (others.empty() ? "" : ", which is solved by " + others));
   }
 }
 
 }  // namespace
+
+bool SolverEntry::solves(Law law) const {
+  return contains(laws, law);
+}
+bool SolverEntry::takes(Form form) const {
+  return contains(forms, form);
+}
+bool SolverEntry::has(Feature feature) const {
+  return contains(features, feature);
+}
 
 const std::vector<SolverEntry>& solver_entries() {
   return entries();
@@ -137,14 +178,20 @@ std::unique_ptr<Solver> make_solver(const SolverSpec& spec) {
   return solver;
 }
 
+std::vector<Feature> features_of(const ContactProblem& problem) {
+  std::vector<Feature> features;
+  if (problem.is_compliant()) features.push_back(Feature::compliant);
+  return features;
+}
+
 std::string why_unsupported(const SolverEntry& entry, const ContactProblem& problem) {
-  const auto takes = [&](const char* kind) {
-    return std::find(entry.forms.begin(), entry.forms.end(), kind) != entry.forms.end();
-  };
-  const char* form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
-  if (!takes(form)) return entry.id + " does not take problems in " + form + " form";
-  if (problem.is_compliant() && !takes("compliant")) {
-    return entry.id + " does not take problems with compliant contacts (/contacts/compliance)";
+  if (!entry.takes(problem.form)) {
+    return entry.id + " does not take problems in " + to_string(problem.form) + " form";
+  }
+  for (const Feature feature : features_of(problem)) {
+    if (!entry.has(feature)) {
+      return entry.id + " does not take problems with " + words_of(feature);
+    }
   }
   return "";
 }

@@ -4,19 +4,26 @@
 #include <string>
 #include <vector>
 
+#include "solvers/core/feature.hpp"
 #include "solvers/core/solver.hpp"
 
 namespace ccp {
 
+using Form = ContactProblem::Form;
+
 /// One row of the solver table.
 struct SolverEntry {
   std::string id;
-  std::vector<std::string> laws;  ///< "convex" (the CCP), "coulomb" (with the De Saxce term)
-  /// Problems it takes: "bodies" and "assembled" form, and "compliant" if with compliances (Sigma)
-  std::vector<std::string> forms;
-  bool warm_start;  ///< uses the initial guess
+  std::vector<Law> laws;          ///< convex: the CCP; coulomb: with the De Saxce term
+  std::vector<Form> forms;        ///< of problems that it takes
+  std::vector<Feature> features;  ///< what it can do beyond plain contacts on one rank
+  bool warm_start;                ///< uses the initial guess
   std::string summary;
   std::unique_ptr<Solver> (*make)();
+
+  bool solves(Law law) const;
+  bool takes(Form form) const;
+  bool has(Feature feature) const;
 };
 
 /// What stands in a row as `make`, with the solver's class.
@@ -39,7 +46,11 @@ const SolverEntry& solver_entry(const std::string& id);
 /// options that contradict each other or a law that it does not solve (law=coulomb)
 std::unique_ptr<Solver> make_solver(const SolverSpec& spec);
 
-/// Why the solver does not take the problem (its form, its compliance); "" if it does.
+/// What the problem has that a solver must be able to do.
+std::vector<Feature> features_of(const ContactProblem& problem);
+
+/// Why the solver does not take the problem (its form, one of its features), in one sentence; "" if
+/// it does. Asked before any work.
 std::string why_unsupported(const SolverEntry& entry, const ContactProblem& problem);
 
 /// Whether the solver takes the problem.

@@ -26,7 +26,8 @@ std::string check_file(const std::string& path) {
   const auto format = Hdf5File::open(path).string_attribute("/", "format");
   if (format && *format == "ccpbench-result") {
     const ResultSummary summary = check_result(path);
-    return fmt::format("result, {} on {}: {}", summary.solver, summary.instance, summary.status);
+    return fmt::format("result, {} on {}: {}", summary.solver, summary.instance,
+                       to_string(summary.status));
   }
   if (format && *format == "ccpbench-problem") {
     const ContactProblem problem = read_problem(path);

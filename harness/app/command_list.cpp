@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/app/app.hpp"
+#include "harness/measure/measures.hpp"
 #include "harness/study/study.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/scenes/scenes.hpp"
@@ -35,15 +36,20 @@ void list_solvers(bool as_json) {
   json all = json::array();
   for (const SolverEntry& entry : solver_entries()) {
     const auto solver = entry.make();
+    const std::vector<std::string> laws = texts_of(entry.laws);
+    const std::vector<std::string> features = texts_of(entry.features);
+    std::vector<std::string> forms = texts_of(entry.forms);
+    if (entry.has(Feature::compliant)) forms.push_back(to_string(Feature::compliant));
     if (!as_json) {
       fmt::print("{}  {}\n    law {}, forms {}{}\n", entry.id, entry.summary,
-                 fmt::join(entry.laws, " or "), fmt::join(entry.forms, ", "),
+                 fmt::join(laws, " or "), fmt::join(forms, ", "),
                  entry.warm_start ? ", uses an initial guess" : "");
     }
     const json options = list_options(solver->options(), as_json);
     all.push_back({{"id", entry.id},
-                   {"law", fmt::format("{}", fmt::join(entry.laws, ", "))},
-                   {"forms", entry.forms},
+                   {"law", fmt::format("{}", fmt::join(laws, ", "))},
+                   {"forms", forms},
+                   {"features", features},
                    {"warm_start", entry.warm_start},
                    {"summary", entry.summary},
                    {"options", options}});
@@ -76,6 +82,29 @@ void list_preconditioners(bool as_json) {
   if (as_json) fmt::print("{}\n", all.dump(2));
 }
 
+void list_measures(bool as_json) {
+  json all = json::array();
+  for (const MeasureEntry& entry : measure_entries()) {
+    const std::string unit = entry.unit.empty() ? "no unit" : entry.unit;
+    if (!as_json) {
+      fmt::print("{}  {}\n    {} ({}), law {}{}{}\n", entry.name, entry.summary, entry.formula,
+                 unit, fmt::join(texts_of(entry.laws), " or "),
+                 entry.needs_reference ? ", needs a reference" : "",
+                 entry.better == Better::nearer_zero ? ", nearer to zero is better" : "");
+    }
+    all.push_back({{"name", entry.name},
+                   {"summary", entry.summary},
+                   {"formula", entry.formula},
+                   {"unit", entry.unit},
+                   {"laws", texts_of(entry.laws)},
+                   {"better", to_string(entry.better)},
+                   {"under_coulomb", entry.under_coulomb},
+                   {"needs_reference", entry.needs_reference},
+                   {"in_every_file", entry.in_every_file}});
+  }
+  if (as_json) fmt::print("{}\n", all.dump(2));
+}
+
 void list_pairs(const std::vector<std::pair<std::string, std::string>>& rows, bool as_json,
                 const char* first, const char* second) {
   std::size_t width = 0;
@@ -95,16 +124,18 @@ void list_pairs(const std::vector<std::pair<std::string, std::string>>& rows, bo
 
 void add_list(CLI::App& app, Context&) {
   auto* command = app.add_subcommand(
-      "list", "Show the solvers, preconditioners, problems, scenes or studies there are");
+      "list", "Show the solvers, preconditioners, measures, problems, scenes or studies there are");
   struct Arguments {
     std::string what;
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
   command
-      ->add_option("what", arguments->what, "solvers, preconditioners, problems, scenes or studies")
+      ->add_option("what", arguments->what,
+                   "solvers, preconditioners, measures, problems, scenes or studies")
       ->required()
-      ->check(CLI::IsMember({"solvers", "preconditioners", "problems", "scenes", "studies"}));
+      ->check(CLI::IsMember(
+          {"solvers", "preconditioners", "measures", "problems", "scenes", "studies"}));
   command->add_flag("--json", arguments->json, "JSON instead of text");
   command->callback([arguments] {
     std::vector<std::pair<std::string, std::string>> rows;
@@ -114,6 +145,10 @@ void add_list(CLI::App& app, Context&) {
     }
     if (arguments->what == "preconditioners") {
       list_preconditioners(arguments->json);
+      return;
+    }
+    if (arguments->what == "measures") {
+      list_measures(arguments->json);
       return;
     }
     if (arguments->what == "problems") {

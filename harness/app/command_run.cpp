@@ -48,9 +48,9 @@ std::string label_of(const RunNews& news) {
 std::string outcome_of(const RunNews& news) {
   if (news.reason.empty()) return "finished before, kept";
   const ResultSummary& result = news.result;
-  if (is_failure(result.status)) return result.status + ": " + result.message;
+  if (is_failure(result.status)) return to_string(result.status) + ": " + result.message;
   return fmt::format(
-      "{}: {} {}{} in {}, {} outer{}", result.stop_reached ? "reached" : result.status,
+      "{}: {} {}{} in {}, {} outer{}", result.stop_reached ? "reached" : to_string(result.status),
       name_of(result.residual_measure), scientific(result.residual),
       result.residual_measure == Measure::residual ? " error " + scientific(result.error)
                                                    : std::string(),
@@ -97,7 +97,7 @@ class Printer : public StudyListener {
     if (json_) {
       auto row = identity_of(news);
       row["kept"] = news.reason.empty();
-      row["status"] = result.status;
+      row["status"] = to_string(result.status);
       row["message"] = result.message;
       row["stop_reached"] = result.stop_reached;
       row["time"] = number_or_null(result.time);
@@ -156,8 +156,8 @@ void summarize(const Study& study, const StudyRunOptions& options, const StudyOu
     return;
   }
   fmt::print("{} runs in {}: {} reached {}, {} did not, {} crashed ({} kept from before)\n",
-             outcome.runs, options.output, outcome.reached, study.stop.text(), outcome.not_reached,
-             outcome.crashed, outcome.skipped);
+             outcome.runs, options.output, outcome.reached, study.request.recorder.stop->text(),
+             outcome.not_reached, outcome.crashed, outcome.skipped);
 }
 
 }  // namespace

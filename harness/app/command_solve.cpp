@@ -4,15 +4,15 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/app/app.hpp"
 #include "harness/app/terminal.hpp"
-#include "harness/run/external.hpp"
+#include "harness/run/request.hpp"
 #include "harness/run/result_file.hpp"
 #include "harness/run/run.hpp"
-#include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/catalogue.hpp"
@@ -21,17 +21,11 @@ namespace ccp::app {
 namespace {
 
 struct Arguments {
-  std::string problem, solver, start = "cold", stop = "residual=1e-6", targets, output;
-  double time_limit = 60;
-  long max_outer = 0;
-  int threads = 1;
-  double warm_up = 0, look_budget = RecorderOptions().budget;
-  bool json = false, force = false, quiet = false, keep_gamma = false, bare = false;
-  std::string external, law = "convex";
-  std::vector<double> tolerances;
+  std::map<std::string, std::string> request;  ///< texts of the fields that are given, by name
+  std::string output;
+  bool json = false, force = false, quiet = false;
   // Set by `ccpbench run` for the processes it starts.
-  std::string checkpoint, folder;
-  double memory_limit = 0;
+  std::string checkpoint;
   int report = -1, parent = 0;
 };
 
@@ -65,7 +59,7 @@ void print_json(const RunResult& result, const std::string& start) {
   out["start"] = start;
   out["options"] = nlohmann::ordered_json::object();
   for (const auto& option : result.options) out["options"][option.name] = option.value;
-  out["status"] = result.status;
+  out["status"] = to_string(result.status);
   out["message"] = result.info.message;
   out["stop_reached"] = result.stop_reached;
   out["time"] = result.time;
@@ -79,9 +73,9 @@ void print_json(const RunResult& result, const std::string& start) {
   out["measures"] = nlohmann::ordered_json::object();
   out["targets"] = nlohmann::ordered_json::array();
   out["best"] = nlohmann::ordered_json::object();
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    out["measures"][measure_names()[m]] = number_or_null(result.final_measures.values()[m]);
-    out["best"][measure_names()[m]] = number_or_null(result.best.values()[m]);
+  for (const Measure m : all_measures()) {
+    out["measures"][name_of(m)] = number_or_null(result.final_measures[m]);
+    out["best"][name_of(m)] = number_or_null(result.best[m]);
   }
   for (const TargetRecord& record : result.targets) {
     nlohmann::ordered_json row = {{"measure", name_of(record.target.measure)},
@@ -117,8 +111,8 @@ void print_table(const RunResult& result, const std::string& stop) {
   row("solver", fmt::format("{} ({} law, {}, {} thread{})", result.solver, to_string(result.law),
                             result.provenance.backend, result.provenance.threads,
                             result.provenance.threads == 1 ? "" : "s"));
-  row("status",
-      result.status + (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
+  row("status", to_string(result.status) +
+                    (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
   row("stop", fmt::format("{}: {}", stop, result.stop_reached ? "reached" : "NOT reached"));
   row("time", fmt::format("{} solving, {} setup, {} problem to device", duration(result.time),
                           duration(result.setup_time), duration(result.problem_time)));
@@ -160,42 +154,69 @@ void print_table(const RunResult& result, const std::string& stop) {
   }
 }
 
+RunRequest request_of(const Arguments& arguments) {
+  RunRequest request;
+  for (const RequestField& field : request_fields()) {
+    const auto given = arguments.request.find(field.name);
+    if (given == arguments.request.end()) continue;
+    field.set(request, given->second, field.option.substr(field.option.rfind(',') + 1));
+  }
+  request.problem_file = resolve_problem(request.problem_file);
+  complete(request);
+  return request;
+}
+
+/// The fields of a request as options. What can be told from the word alone is a fault of usage.
+void add_request_options(CLI::App& command, Arguments& arguments) {
+  using Shape = RequestField::Shape;
+  std::map<std::string, CLI::Option*> options;
+  for (const RequestField& field : request_fields()) {
+    const auto given = [name = field.name, &arguments](const std::string& text) {
+      arguments.request[name] = text;
+    };
+    CLI::Option* option = nullptr;
+    if (field.shape == Shape::flag) {
+      option = command.add_flag_function(
+          field.option, [given](std::int64_t) { given("true"); }, field.help);
+    } else if (field.shape == Shape::numbers) {
+      option = command.add_option_function<std::vector<std::string>>(
+          field.option,
+          [given](const std::vector<std::string>& words) {
+            given(fmt::format("{}", fmt::join(words, ",")));
+          },
+          field.help);
+    } else {
+      option = command.add_option_function<std::string>(field.option, given, field.help);
+      option->default_str(field.text(RunRequest()));
+    }
+    const bool number = field.shape == Shape::number || field.shape == Shape::numbers;
+    if (number || field.shape == Shape::integer || field.shape == Shape::choice) {
+      option->type_name(number ? "NUMBER" : field.shape == Shape::integer ? "INTEGER" : "NAME");
+      option->check(CLI::Validator(
+          [&field](std::string& word) {
+            try {
+              RunRequest request;
+              field.set(request, word, "");
+            } catch (const InputError&) {
+              return "expected " + field.allowed + ", found '" + word + "'";
+            }
+            return std::string();
+          },
+          ""));
+    }
+    if (field.required) option->required();
+    if (field.hidden) option->group("");
+    options[field.name] = option;
+    if (!field.needs.empty()) option->needs(options.at(field.needs));
+  }
+}
+
 void solve(const Arguments& arguments, Context& context) {
   if (arguments.parent > 0) die_with(arguments.parent);
-  RunRequest request;
-  request.problem_file = resolve_problem(arguments.problem);
-  if (arguments.external.empty()) {
-    request.solver = SolverSpec::parse(arguments.solver);
-  } else {
-    request.solver.id = arguments.solver;
-    ExternalSolver external{arguments.solver, split_command(arguments.external, "--external"),
-                            arguments.folder, *parse_law(arguments.law), arguments.tolerances};
-    check_external(external, "--external");
-    request.external = external;
-    if (arguments.memory_limit > 0) request.memory_limit = arguments.memory_limit;
-    if (arguments.start != "cold" || arguments.bare) {
-      throw InputError("--external", "", "a cold start, and no bare run", "--start or --bare");
-    }
-  }
-  request.recorder.stop = parse_target(arguments.stop, "--stop");
-  request.recorder.targets = parse_targets(arguments.targets, "--targets");
-  check_start(arguments.start, "--start");
-  request.start = arguments.start;
-  request.recorder.time_limit = arguments.time_limit;
-  request.recorder.budget = arguments.look_budget;
-  if (arguments.max_outer > 0) request.recorder.iteration_limit = arguments.max_outer;
-  request.threads = arguments.threads;
-  judge_by_law(request);
-  request.keep_gamma = arguments.keep_gamma;
-  request.bare_check = arguments.bare;
-  request.warm_up = arguments.warm_up;
+  const RunRequest request = request_of(arguments);
   if (!arguments.output.empty()) check_output_path(arguments.output, arguments.force);
-  if (backend_name() == "Serial" && arguments.threads != 1) {
-    throw InputError("--threads", "", "1: this build runs on Kokkos Serial",
-                     std::to_string(arguments.threads));
-  }
 
-  const KokkosSession kokkos(arguments.threads);
+  const KokkosSession kokkos(request.threads);
   ProgressLine progress(!arguments.quiet && !arguments.json);
   const Measure shown = request.recorder.stop->measure;
   RunWatch watch;
@@ -204,9 +225,10 @@ void solve(const Arguments& arguments, Context& context) {
     if (arguments.report >= 0) {
       report_look(arguments.report, sample.time, value, sample.counters.outer);
     }
-    progress.show(arguments.problem + " × " + arguments.solver,
-                  fmt::format("  {} {}  {:.1f}/{:g} s  {} outer", name_of(shown), scientific(value),
-                              sample.time, arguments.time_limit, grouped(sample.counters.outer)));
+    progress.show(
+        arguments.request.at("problem") + " × " + request.solver.text(),
+        fmt::format("  {} {}  {:.1f}/{:g} s  {} outer", name_of(shown), scientific(value),
+                    sample.time, request.recorder.time_limit, grouped(sample.counters.outer)));
   };
   if (!arguments.checkpoint.empty()) {
     watch.checkpoint = [&](const RunResult& so_far) {
@@ -232,57 +254,13 @@ void add_solve(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("solve", "Solve one problem with one solver and measure it");
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
-  command->add_option("problem", a->problem, "Problem file or catalogue name")->required();
-  command->add_option("-s,--solver", a->solver, "ID[option=value,...], see `ccpbench list solvers`")
-      ->required();
-  command
-      ->add_option("--start", a->start,
-                   "Where to begin: cold, a guess of the problem (NAME or NAME*0.85), history, "
-                   "reference, or "
-                   "a result file with impulses")
-      ->capture_default_str();
-  auto* external = command->add_option(
-      "--external", a->external,
-      "Command of somebody else's program, named by --solver: see docs/add-an-external-solver.md");
-  command->add_option("--law", a->law, "Law that the external program solves")
-      ->check(CLI::IsMember({"convex", "coulomb"}))
-      ->capture_default_str()
-      ->needs(external);
-  command->add_option("--tolerances", a->tolerances, "Start the external program for each of these")
-      ->delimiter(',')
-      ->needs(external);
-  command->add_option("--stop", a->stop, "End when the referee measures MEASURE=VALUE")
-      ->capture_default_str();
-  command->add_option("--targets", a->targets,
-                      "Record when each MEASURE=VALUE,... is first reached");
-  command->add_option("--time-limit", a->time_limit, "Seconds of solving")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--max-outer", a->max_outer, "Limit of outer iterations")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--threads", a->threads, "Threads of the OpenMP back end")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--warm-up", a->warm_up,
-                   "Seconds of work before the solve that wake the processor")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--look-budget", a->look_budget,
-                   "Part of the solve time that looks at the iterate may take")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_request_options(*command, *a);
   command->add_option("-o,--output", a->output, "Result file to write");
-  command->add_flag("--keep-gamma", a->keep_gamma, "Store the impulses in the result file");
-  command->add_flag("--bare", a->bare, "Solve again unobserved and report the difference");
   command->add_flag("--force", a->force, "Overwrite the output");
   command->add_flag("--json", a->json, "Print one JSON object");
   command->add_flag("--quiet", a->quiet, "Print nothing");
   // Set by `ccpbench run` for the processes it starts.
   command->add_option("--checkpoint", a->checkpoint)->group("");
-  command->add_option("--folder", a->folder)->group("");
-  command->add_option("--memory-limit", a->memory_limit)->group("");
   command->add_option("--report", a->report)->group("");
   command->add_option("--parent", a->parent)->group("");
   command->callback([arguments, &context] { solve(*arguments, context); });

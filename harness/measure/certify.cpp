@@ -1,12 +1,14 @@
 #include "harness/measure/certify.hpp"
 
+#include <cmath>
+
 #include "harness/measure/referee.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
 
 Measures certify(ContactProblem& problem) {
-  if (!problem.reference) return Measures();
+  if (!problem.reference) return Measures(std::nan(""));
   Reference& reference = *problem.reference;
   reference.measures.clear();
   reference.velocity.clear();

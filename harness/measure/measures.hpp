@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,49 +8,88 @@
 
 namespace ccp {
 
-/// What the referee measures of a pair (gamma, u = N gamma + r); docs/measures.md has the formulas.
-enum class Measure {
-  cost,              ///< |gamma.u| / n, J (Kleinert 2014 Sect. 5.2)
-  feas,              ///< largest violation of either cone, in m/s or N s as the papers mix them
-  error,             ///< max(cost, feas)
-  dual,              ///< max dist(u, K*) / q
-  primal,            ///< max dist(gamma, K) s / q
-  complementarity,   ///< |gamma.u| s / (n q^2)
-  residual,          ///< largest of the three above: the headline
-  natural_map,       ///< max |gamma - P_K(gamma - u/s)|_inf s / q
-  velocity,          ///< largest body velocity error against the reference, m/s
-  energy,            ///< sqrt(2 |gamma.u| s / (n q^2))
-  objective_gap,     ///< f(gamma) - f(reference), J
-  merit,             ///< g of Koziara 2019 eq. 40 for the convex law
-  coulomb_residual,  ///< residual, with De Saxce's u + (mu |u_t|, 0, 0) for u
+struct Look;  // look.hpp
+
+/// What the referee measures of a pair (gamma, u = N gamma + r): a row of the table in
+/// measures.cpp. These are the rows that code refers to by name, in their order; a row without a
+/// name here is as good.
+enum class Measure : std::size_t {
+  cost,
+  feas,
+  error,
+  dual,
+  primal,
+  complementarity,
+  residual,  ///< the headline
+  natural_map,
+  velocity,
+  energy,
+  objective_gap,
+  merit,
+  coulomb_residual,
   coulomb_natural_map,
   coulomb_merit,
-  normal_residual,  ///< mean of the natural map's normal parts, m/s (Wang 2016 Fig. 4 and 8)
+  normal_residual,
   coulomb_normal_residual,
-  multiplier,  ///< mean relative error of the normal impulses (Wang 2016 eq. 13)
+  multiplier,
 };
-inline constexpr std::size_t measure_count = 18;
-/// The first so many were there from the beginning of the result schema; files of earlier
-/// development versions lack the others.
-inline constexpr std::size_t first_measure_count = 15;
 
-/// The names of the enumerators, in order: what options, files and reports say.
-const std::array<std::string, measure_count>& measure_names();
-inline const std::string& name_of(Measure measure) {
-  return measure_names()[static_cast<std::size_t>(measure)];
+/// Which of two values is the better one. A target MEASURE=VALUE asks for at most VALUE either way.
+enum class Better {
+  lower,
+  nearer_zero,  ///< may be negative
+};
+template <>
+struct EnumTable<Better> {
+  static constexpr EnumText<Better> rows[] = {{Better::lower, "lower"},
+                                              {Better::nearer_zero, "nearer_zero"}};
+};
+
+/// One row of the table of measures.
+struct MeasureEntry {
+  std::string name;       ///< what options, files and reports say: letters, digits and _
+  std::string summary;    ///< what it is, in one line
+  std::string formula;    ///< in the symbols of docs/measures.md
+  std::string unit;       ///< "" = none
+  std::vector<Law> laws;  ///< it is zero at solutions under these
+  double (*value)(const Look& look);
+  Better better = Better::lower;
+  /// The measure that stands for it where the solver solves Coulomb's law; "" = none.
+  std::string under_coulomb = "";
+  bool needs_reference = false;  ///< NaN where the problem has no reference solution
+  /// Was there from the beginning of the result schema; files made before the others lack them.
+  bool in_every_file = false;
+};
+
+/// All measures. Adding one is one row in measures.cpp, or a call of add_measure.
+const std::vector<MeasureEntry>& measure_entries();
+
+/// Adds a row while the program starts: before anything is measured.
+/// @throws InputError if there is a measure of that name
+void add_measure(MeasureEntry entry);
+
+inline std::size_t measure_count() {
+  return measure_entries().size();
 }
+inline const MeasureEntry& entry_of(Measure measure) {
+  return measure_entries()[static_cast<std::size_t>(measure)];
+}
+inline const std::string& name_of(Measure measure) {
+  return entry_of(measure).name;
+}
+std::vector<Measure> all_measures();
+std::vector<std::string> measure_names();
 
 /// Values by measure. NaN: not defined for this problem (e.g. no reference), or not a number
 /// indeed.
 class Measures {
  public:
-  Measures() { values_.fill(0); }
+  explicit Measures(double value = 0) : values_(measure_count(), value) {}
   double& operator[](Measure m) { return values_[static_cast<std::size_t>(m)]; }
   double operator[](Measure m) const { return values_[static_cast<std::size_t>(m)]; }
-  const std::array<double, measure_count>& values() const { return values_; }
 
  private:
-  std::array<double, measure_count> values_;
+  std::vector<double> values_;
 };
 
 /// "MEASURE=VALUE": reached when the referee measures at most that.
@@ -61,8 +100,8 @@ struct Target {
   std::string text() const;
 };
 
-/// What a target asks of a solver of that law: for Coulomb's, residual, natural_map and merit mean
-/// their coulomb_ namesakes.
+/// What a target asks of a solver of that law: for Coulomb's, a measure means the one that its row
+/// names (`residual` the `coulomb_residual`).
 Target judged_by(Law law, Target target);
 
 /// @param where  named in the error, e.g. "--stop"
@@ -70,5 +109,7 @@ Target judged_by(Law law, Target target);
 Target parse_target(const std::string& text, const std::string& where);
 /// Comma-separated targets.
 std::vector<Target> parse_targets(const std::string& text, const std::string& where);
+/// The same targets as text, with `separator` between them.
+std::string targets_text(const std::vector<Target>& targets, const std::string& separator = ",");
 
 }  // namespace ccp

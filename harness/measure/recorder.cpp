@@ -11,11 +11,9 @@ Recorder::Recorder(Teuchos::RCP<const Map> map, RecorderOptions options, Judge j
       judge_(std::move(judge)),
       progressed_(std::move(progressed)),
       gamma_(map, 1),
+      best_(std::numeric_limits<double>::quiet_NaN()),
       growth_(options_.growth) {
   for (const Target& target : options_.targets) targets_.push_back({target, std::nullopt});
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    best_[static_cast<Measure>(m)] = std::numeric_limits<double>::quiet_NaN();
-  }
 }
 
 bool Recorder::wants_to_look(const Progress& progress, double elapsed) const {
@@ -61,8 +59,7 @@ void Recorder::record(Sample sample, const Vector& gamma) {
   spent_looking_ += cost_of_a_look_;
   samples_.push_back(sample);
 
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    const auto measure = static_cast<Measure>(m);
+  for (const Measure measure : all_measures()) {
     const double value = sample.measures[measure];
     if (std::isnan(best_[measure]) || value < best_[measure]) best_[measure] = value;
   }

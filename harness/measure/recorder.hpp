@@ -40,7 +40,7 @@ struct TargetRecord {
   std::optional<Sample> reached;
 };
 
-/// Looks at a solve from outside (design Sect. 6): the clock is stopped, after a device fence,
+/// Looks at a solve from outside: the clock is stopped, after a device fence,
 /// while it does. It looks when iterations or time have grown by a factor, when the solver's own
 /// residual crosses a half decade, and at the end; it checks the limits at every call.
 class Recorder : public Observer {

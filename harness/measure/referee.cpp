@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/measure/look.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
@@ -19,9 +20,6 @@ KOKKOS_INLINE_FUNCTION double largest_entry(const Vec3& v) {
 }
 
 /// What one pass over the contacts collects, unscaled.
-struct LawTotals {
-  double dot = 0, dual = 0, natural = 0, merit = 0, normal = 0;
-};
 struct Totals {
   double finite = 0;  ///< a sum that is finite only if gamma and u are
   double feas = 0, primal = 0;
@@ -226,52 +224,38 @@ double Referee::objective(const ConstVectorView& gamma) const {
 }
 
 Measures Referee::measure(const Vector& gamma_vector) {
-  Measures result;
   const int n = problem_.contacts();
-  if (n == 0) return result;
+  if (n == 0) return Measures(0);
   const ConstVectorView gamma = read_view(gamma_vector);
   compute_velocity(gamma);
   const Totals totals = collect(problem_, inverse_diagonal_, gamma, u_);
   if (!std::isfinite(totals.finite) || !std::isfinite(totals.convex.dot)) {
-    for (std::size_t m = 0; m < measure_count; ++m) result[static_cast<Measure>(m)] = not_a_number;
-    return result;
+    return Measures(not_a_number);
   }
-  const double s = problem_.delassus_scale();
-  const auto complementarity = [&](const LawTotals& law) {
-    return std::abs(law.dot) * s / (n * q_ * q_);
-  };
-  const auto merit = [&](const LawTotals& law) {
-    return merit_scale_ > 0 ? law.merit / merit_scale_ : law.merit;
-  };
-  result[Measure::cost] = std::abs(totals.convex.dot) / n;
-  result[Measure::feas] = totals.feas;
-  result[Measure::error] = std::max(result[Measure::cost], totals.feas);
-  result[Measure::dual] = totals.convex.dual / q_;
-  result[Measure::primal] = totals.primal * s / q_;
-  result[Measure::complementarity] = complementarity(totals.convex);
-  result[Measure::residual] =
-      std::max({result[Measure::dual], result[Measure::primal], result[Measure::complementarity]});
-  result[Measure::natural_map] = totals.convex.natural * s / q_;
-  result[Measure::energy] = std::sqrt(2 * result[Measure::complementarity]);
-  result[Measure::merit] = merit(totals.convex);
-  result[Measure::coulomb_residual] = std::max(
-      {totals.coulomb.dual / q_, result[Measure::primal], complementarity(totals.coulomb)});
-  result[Measure::coulomb_natural_map] = totals.coulomb.natural * s / q_;
-  result[Measure::coulomb_merit] = merit(totals.coulomb);
-  result[Measure::normal_residual] = totals.convex.normal * s / n;
-  result[Measure::coulomb_normal_residual] = totals.coulomb.normal * s / n;
-
-  result[Measure::velocity] = not_a_number;
-  result[Measure::objective_gap] = not_a_number;
-  result[Measure::multiplier] = not_a_number;
+  Look look{problem_,
+            gamma,
+            u_,
+            n,
+            problem_.delassus_scale(),
+            q_,
+            totals.feas,
+            totals.primal,
+            totals.convex,
+            totals.coulomb,
+            merit_scale_,
+            not_a_number,
+            not_a_number,
+            not_a_number};
   if (has_reference_) {
-    result[Measure::multiplier] = mean_relative_error(gamma, reference_gamma_);
-    result[Measure::objective_gap] = objective(gamma) - reference_objective_;
+    look.multiplier = mean_relative_error(gamma, reference_gamma_);
+    look.objective_gap = objective(gamma) - reference_objective_;
     if (!delassus_->is_assembled()) {
-      result[Measure::velocity] =
+      look.velocity =
           largest_velocity_error(delassus_->body_velocities(impulse_), reference_velocity_);
     }
   }
+  Measures result;
+  for (const Measure m : all_measures()) result[m] = entry_of(m).value(look);
   return result;
 }
 

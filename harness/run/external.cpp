@@ -7,22 +7,19 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
 
 #include "harness/run/child_process.hpp"
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
-#include "problems/base/sha256.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "solvers/core/transfer.hpp"
-#include "solvers/registry.hpp"
 
 namespace ccp {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr double gigabyte = 1e9;
 
 /// A folder that is gone afterwards.
 class ScratchFolder {
@@ -45,34 +42,6 @@ class ScratchFolder {
  private:
   fs::path path_;
 };
-
-const std::vector<std::string>& placeholders() {
-  static const std::vector<std::string> names = {"problem", "output", "time_limit", "threads",
-                                                 "tolerance"};
-  return names;
-}
-
-/// `{name}` in words, for the names that are placeholders.
-std::set<std::string> used_placeholders(const std::vector<std::string>& words,
-                                        const std::string& where) {
-  std::set<std::string> used;
-  for (const std::string& word : words) {
-    for (std::size_t begin = word.find('{'); begin != std::string::npos;
-         begin = word.find('{', begin + 1)) {
-      const std::size_t end = word.find('}', begin);
-      const std::string name =
-          end == std::string::npos ? "" : word.substr(begin + 1, end - begin - 1);
-      if (std::find(placeholders().begin(), placeholders().end(), name) == placeholders().end()) {
-        throw InputError(
-            where, "command",
-            fmt::format("placeholders out of {{{}}}", fmt::join(placeholders(), "}, {")),
-            "'" + word + "'" + did_you_mean(name, placeholders()));
-      }
-      used.insert(name);
-    }
-  }
-  return used;
-}
 
 void replace(std::string& word, const std::string& name, const std::string& value) {
   const std::string place = "{" + name + "}";
@@ -194,8 +163,9 @@ ChildProcess::End run_program(const RunRequest& request, const std::string& outp
   for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}) {
     place.environment.push_back(fmt::format("{}={}", name, request.threads));
   }
-  ChildProcess process(words, place,
-                       {request.recorder.time_limit + external_grace, request.memory_limit});
+  const double memory_limit =
+      request.memory_limit > 0 ? request.memory_limit * gigabyte : ChildProcess::Limits().memory;
+  ChildProcess process(words, place, {request.recorder.time_limit + external_grace, memory_limit});
   while (!process.advance()) ChildProcess::wait({&process}, std::chrono::milliseconds(20));
   return process.end();
 }
@@ -245,105 +215,6 @@ class Curve {
 
 }  // namespace
 
-std::vector<std::string> split_command(const std::string& command, const std::string& where) {
-  std::vector<std::string> words;
-  std::string word;
-  bool inside = false;  // a word, which may be empty if it was quoted
-  for (std::size_t i = 0; i < command.size(); ++i) {
-    const char c = command[i];
-    if (c == ' ' || c == '\t' || c == '\n') {
-      if (inside) words.push_back(word);
-      word.clear();
-      inside = false;
-    } else if (c == '\'' || c == '"') {
-      const std::size_t end = command.find(c, i + 1);
-      if (end == std::string::npos) {
-        throw InputError(where, "command", fmt::format("a second {} for the first", c), command);
-      }
-      word += command.substr(i + 1, end - i - 1);
-      inside = true;
-      i = end;
-    } else {
-      word += c;
-      inside = true;
-    }
-  }
-  if (inside) words.push_back(word);
-  return words;
-}
-
-std::string join_command(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += ' ';
-    if (!word.empty() && word.find_first_of(" \t\n'\"") == std::string::npos) {
-      text += word;
-      continue;
-    }
-    std::string quoted = "'";
-    for (const char c : word) quoted += c == '\'' ? "'\"'\"'" : std::string(1, c);
-    text += quoted + "'";
-  }
-  return text;
-}
-
-std::string tolerances_text(const ExternalSolver& solver) {
-  std::string text;
-  for (const double tolerance : solver.tolerances) {
-    text += (text.empty() ? "" : ",") + number_text(tolerance);
-  }
-  return text;
-}
-
-void check_external(ExternalSolver& solver, const std::string& where) {
-  const bool plain = std::all_of(solver.name.begin(), solver.name.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '-' || c == '_' || c == '.';
-  });
-  if (!plain || solver.name.empty()) {
-    throw InputError(where, "name", "letters, digits, '-', '_' and '.'", "'" + solver.name + "'");
-  }
-  for (const SolverEntry& entry : solver_entries()) {
-    if (entry.id == solver.name) {
-      throw InputError(where, "name", "one that is none of our solvers'", "'" + solver.name + "'");
-    }
-  }
-  if (solver.command.empty()) throw InputError(where, "command", "a program", "nothing");
-  const std::set<std::string> used = used_placeholders(solver.command, where);
-  if (used.count("output") == 0) {
-    throw InputError(where, "command", "{output}, where the program shall write its answer",
-                     join_command(solver.command));
-  }
-  if (solver.tolerances.empty() == (used.count("tolerance") > 0)) {
-    throw InputError(where, "command",
-                     solver.tolerances.empty() ? "tolerances for {tolerance}"
-                                               : "{tolerance}, for there are tolerances",
-                     join_command(solver.command));
-  }
-  for (const double tolerance : solver.tolerances) {
-    if (!(tolerance > 0) || !std::isfinite(tolerance)) {
-      throw InputError(where, "tolerances", "numbers > 0", number_text(tolerance));
-    }
-  }
-  std::sort(solver.tolerances.rbegin(), solver.tolerances.rend());
-}
-
-std::string external_identity(const ExternalSolver& solver) {
-  std::string identity = fmt::format("external {}, {}, {}", join_command(solver.command),
-                                     to_string(solver.law), tolerances_text(solver));
-  for (const std::string& word : solver.command) {
-    const fs::path path = fs::path(solver.folder) / word;
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) continue;
-    std::ifstream stream(path, std::ios::binary);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    Sha256 hash;
-    hash.update(text.str());
-    identity += ", " + hash.hex();
-  }
-  return identity;
-}
-
 RunResult run_external(const RunRequest& request, const std::string& command_line,
                        const RunWatch& watch) {
   const ExternalSolver& external = *request.external;
@@ -366,7 +237,7 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
   const bool ladder = !external.tolerances.empty();
   const std::vector<double> rungs = ladder ? external.tolerances : std::vector<double>{0};
   const ScratchFolder scratch;
-  for (std::size_t rung = 0; rung < rungs.size() && result.status.empty(); ++rung) {
+  for (std::size_t rung = 0; rung < rungs.size() && result.status == Status::running; ++rung) {
     const std::string path = scratch.file(fmt::format("output-{}.h5", rung));
     const auto end = run_program(request, path, rungs[rung]);
     result.info.timers["process"] = end.seconds;
@@ -375,14 +246,14 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
     const std::string at = ladder ? fmt::format("tolerance {}: ", number_text(rungs[rung])) : "";
     using Killed = ChildProcess::End::Killed;
     if (end.killed == Killed::time) {
-      result.status = to_string(Status::time_limit);
+      result.status = Status::time_limit;
       result.info.message = at + fmt::format("killed after {:.1f} s", end.seconds);
     } else if (end.killed == Killed::memory) {
-      result.status = "out_of_memory";
+      result.status = Status::out_of_memory;
       result.info.message =
-          at + fmt::format("killed when it held {:.2f} GB", end.peak_memory / 1e9);
+          at + fmt::format("killed when it held {:.2f} GB", end.peak_memory / gigabyte);
     } else if (end.exit_code != 0) {
-      result.status = "crashed";
+      result.status = Status::crashed;
       result.info.message = at + how_it_failed(end);
     } else {
       try {
@@ -401,10 +272,10 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
         const Measures measures = referee.measure(gamma);
         if (request.recorder.stop && request.recorder.stop->reached(measures)) break;
         if (curve.answer().time > request.recorder.time_limit) {
-          result.status = to_string(Status::time_limit);
+          result.status = Status::time_limit;
         }
       } catch (const InputError& error) {
-        result.status = "crashed";
+        result.status = Status::crashed;
         result.info.message = at + "wrote no answer that can be used: " + error.what();
         if (!end.last_words.empty()) result.info.message += "; last words: " + end.last_words;
       }
@@ -417,9 +288,8 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
   result.info.timers = info.timers;
   result.stop_reached = recorder.stop_reached();
   result.final_measures = recorder.samples().back().measures;
-  if (result.status.empty()) {
-    result.status =
-        to_string(result.stop_reached ? Status::stopped_by_observer : Status::converged);
+  if (result.status == Status::running) {
+    result.status = result.stop_reached ? Status::stopped_by_observer : Status::converged;
   }
   if (request.keep_gamma && !curve.empty()) result.gamma = curve.answer().gamma;
   return result;

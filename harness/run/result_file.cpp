@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
@@ -27,11 +26,19 @@ void write_counters(Hdf5File& file, const Counters& counters) {
   put("projections", counters.projections);
 }
 
+void write_request(Hdf5File& file, const RunRequest& request) {
+  file.make_group("/request");
+  for (const RequestField& field : request_fields()) {
+    file.set_attribute("/request", field.name, field.text(request));
+    if (!field.root_attribute) continue;
+    std::visit([&](const auto& value) { file.set_attribute("/", field.name, value); },
+               field.value(request));
+  }
+}
+
 void write_measures(Hdf5File& file, const std::string& group, const Measures& measures) {
   file.make_group(group);
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    file.set_attribute(group, measure_names()[m], measures.values()[m]);
-  }
+  for (const Measure m : all_measures()) file.set_attribute(group, name_of(m), measures[m]);
 }
 
 void write_curve(Hdf5File& file, const std::vector<Sample>& samples) {
@@ -48,8 +55,8 @@ void write_curve(Hdf5File& file, const std::vector<Sample>& samples) {
   column("time", [](const Sample& s) { return s.time; });
   column("time_excluded", [](const Sample& s) { return s.time_excluded; });
   column("own_residual", [](const Sample& s) { return s.own_residual; });
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    column(measure_names()[m], [m](const Sample& s) { return s.measures.values()[m]; });
+  for (const Measure m : all_measures()) {
+    column(name_of(m), [m](const Sample& s) { return s.measures[m]; });
   }
 }
 
@@ -84,25 +91,20 @@ Hdf5File make_result(const std::string& path, const RunRequest& request, const R
   file.set_attribute("/", "referee_version", static_cast<std::int64_t>(referee_version));
   file.set_attribute("/", "instance", result.instance);
   file.set_attribute("/", "instance_hash", result.instance_hash);
-  file.set_attribute("/", "form", result.form);
+  file.set_attribute("/", "form", to_string(result.form));
   file.set_attribute("/", "contacts", static_cast<std::int64_t>(result.contacts));
   file.set_attribute("/", "bodies", static_cast<std::int64_t>(result.bodies));
   file.set_attribute("/", "solver", result.solver);
   file.set_attribute("/", "solver_id", request.solver.id);
   file.set_attribute("/", "law", to_string(result.law));
-  file.set_attribute("/", "start", request.start);
-  file.set_attribute("/", "status", result.status);
+  file.set_attribute("/", "status", to_string(result.status));
   file.set_attribute("/", "message", result.info.message);
-  file.set_attribute("/", "stop",
-                     request.recorder.stop ? request.recorder.stop->text() : std::string());
   file.set_attribute("/", "stop_reached", static_cast<std::int64_t>(result.stop_reached));
   file.set_attribute("/", "own_residual", result.info.own_residual);
   file.set_attribute("/", "own_residual_name", result.info.own_residual_name);
-  file.set_attribute("/", "time_limit", request.recorder.time_limit);
   file.set_attribute("/", "memory_per_contact", result.memory_per_contact);
-  file.set_attribute("/", "study", request.study);
-  file.set_attribute("/", "repetition", static_cast<std::int64_t>(request.repetition));
   file.set_attribute("/", "key", key);
+  write_request(file, request);
 
   file.make_group("/instance");
   for (const auto& [name, value] : result.descriptors) {
@@ -185,26 +187,17 @@ void check_ascending(const Hdf5File& file, const std::string& name, const std::v
   }
 }
 
-/// The measures that the file has, or must have: later ones may be missing together.
+/// The measures that the file has, or must have: those that came later may be missing.
 std::vector<std::string> measures_in(const Hdf5File& file) {
-  std::vector<std::string> names(measure_names().begin(), measure_names().end());
-  if (!file.has("/curve/" + names[first_measure_count])) names.resize(first_measure_count);
+  std::vector<std::string> names;
+  for (const MeasureEntry& entry : measure_entries()) {
+    if (entry.in_every_file || file.has("/curve/" + entry.name)) names.push_back(entry.name);
+  }
   return names;
 }
 
 bool equal(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
-}
-
-const std::set<std::string>& known_statuses() {
-  static const std::set<std::string> names = [] {
-    std::set<std::string> all = {"crashed", "killed", "out_of_memory"};
-    for (int s = 0; s <= static_cast<int>(Status::stopped_by_observer); ++s) {
-      all.insert(to_string(static_cast<Status>(s)));
-    }
-    return all;
-  }();
-  return names;
 }
 
 }  // namespace
@@ -220,16 +213,14 @@ void write_checkpoint(const std::string& path, const RunRequest& request, const 
 
 void stamp_result(const std::string& from, const std::string& path, const StudyStamp& stamp) {
   Hdf5File file = Hdf5File::edit(from, path);
-  file.set_attribute("/", "study", stamp.study);
-  file.set_attribute("/", "repetition", static_cast<std::int64_t>(stamp.repetition));
   file.set_attribute("/", "order", static_cast<std::int64_t>(stamp.order));
   file.set_attribute("/", "key", stamp.key);
   file.make_group("/key_parts");
   for (const auto& [name, value] : stamp.key_parts) {
     file.set_attribute("/key_parts", name, value);
   }
-  if (!stamp.failure_status.empty()) {
-    file.set_attribute("/", "status", stamp.failure_status);
+  if (stamp.failure) {
+    file.set_attribute("/", "status", to_string(*stamp.failure));
     file.set_attribute("/", "message", stamp.failure_message);
     file.set_attribute("/", "stop_reached", std::int64_t{0});
   }
@@ -237,6 +228,20 @@ void stamp_result(const std::string& from, const std::string& path, const StudyS
   file.set_attribute("/", "peak_memory", stamp.peak_memory);
   file.set_attribute("/provenance", "jobs", fmt::format("{}", stamp.jobs));
   file.commit();
+}
+
+std::optional<RunRequest> read_request(const std::string& path) {
+  const Hdf5File file = Hdf5File::open(path);
+  if (!file.has("/request")) return std::nullopt;
+  RunRequest request;
+  const std::vector<std::string> names = file.attribute_names("/request");
+  for (const RequestField& field : request_fields()) {  // in their order: some need others
+    if (std::find(names.begin(), names.end(), field.name) == names.end()) continue;
+    const std::string text = text_of(file, "/request", field.name);
+    if (text == field.text(request)) continue;
+    field.set(request, text, fmt::format("{}: /request attribute {}", path, field.name));
+  }
+  return request;
 }
 
 ResultSummary read_result(const std::string& path) {
@@ -260,7 +265,7 @@ ResultSummary read_result(const std::string& path) {
   summary.instance_hash = text("instance_hash");
   summary.solver = text("solver");
   summary.start = file.string_attribute("/", "start").value_or("cold");
-  summary.status = text("status");
+  summary.status = read_enum<Status>(text("status"), path, "root attribute status");
   summary.message = text("message");
   summary.key = text("key");
   for (const std::string& name : file.attribute_names("/key_parts")) {
@@ -270,13 +275,10 @@ ResultSummary read_result(const std::string& path) {
   summary.time = number("/timers", "solve");
   summary.outer = static_cast<long>(number("/counters", "outer"));
   summary.krylov = static_cast<long>(number("/counters", "krylov"));
-  const std::optional<Law> law = parse_law(text("law"));
-  if (!law) {
-    throw InputError(path, "root attribute law", "convex or coulomb", "'" + text("law") + "'");
-  }
-  summary.residual_measure = judged_by(*law, {Measure::residual, 0}).measure;
+  const Law law = read_enum<Law>(text("law"), path, "root attribute law");
+  summary.residual_measure = judged_by(law, {Measure::residual, 0}).measure;
   summary.residual = number("/final", name_of(summary.residual_measure).c_str());
-  summary.error = *law == Law::convex ? number("/final", "error") : std::nan("");
+  summary.error = law == Law::convex ? number("/final", "error") : std::nan("");
   // The curve's columns must be there, of one length, with times that do not run backwards.
   const std::vector<double> time = file.read<double>("/curve/time").data;
   check_ascending(file, "time", time);
@@ -373,10 +375,9 @@ void check_targets(const Hdf5File& file) {
 }
 
 void check_verdict(const Hdf5File& file, const ResultSummary& summary) {
-  if (known_statuses().count(summary.status) == 0) {
-    throw InputError(file.path(), "root attribute status",
-                     fmt::format("one of {}", fmt::join(known_statuses(), ", ")),
-                     "'" + summary.status + "'");
+  if (summary.status == Status::running) {
+    throw InputError(file.path(), "root attribute status", "that of a run that has ended",
+                     "'" + to_string(summary.status) + "'");
   }
   const std::string text = text_of(file, "/", "stop");
   bool reached = false;
@@ -397,6 +398,7 @@ ResultSummary check_result(const std::string& path) {
   const ResultSummary summary = read_result(path);
   const Hdf5File file = Hdf5File::open(path);
   check_presence(file);
+  read_request(path);
   check_curve(file);
   check_targets(file);
   check_verdict(file, summary);

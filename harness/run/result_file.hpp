@@ -1,9 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "harness/run/provenance.hpp"
-#include "harness/run/run.hpp"
+#include "harness/run/result.hpp"
 
 namespace ccp {
 
@@ -21,14 +22,13 @@ void write_checkpoint(const std::string& path, const RunRequest& request, const 
 
 /// What a study adds to the file a run's process wrote.
 struct StudyStamp {
-  std::string study;
-  int repetition = 1;
   int order = 0;  ///< the run's place in the study, from 1
   int jobs = 1;   ///< how many runs the study made at a time
   std::string key;
   KeyParts key_parts;  ///< what the key was made from
   /// A run whose process did not end by itself: its status, and the reason as message.
-  std::string failure_status, failure_message;
+  std::optional<Status> failure;
+  std::string failure_message;
   double wall_time = 0;    ///< s, of the process
   double peak_memory = 0;  ///< bytes, resident, as the parent saw it
 };
@@ -40,7 +40,8 @@ void stamp_result(const std::string& from, const std::string& path, const StudyS
 
 /// What a study needs to know of a finished run.
 struct ResultSummary {
-  std::string instance, instance_hash, solver, start, status, message, key;
+  std::string instance, instance_hash, solver, start, message, key;
+  Status status = Status::running;
   KeyParts key_parts;
   bool stop_reached = false;
   Measure residual_measure = Measure::residual;  ///< `residual`, judged by the law
@@ -48,6 +49,10 @@ struct ResultSummary {
   double error = 0;  ///< NaN under Coulomb's law: it measures solutions of the convex problem
   long outer = 0, krylov = 0;
 };
+
+/// What was asked for, of a result file that has /request; nothing of older files.
+/// @throws InputError for a field that is unknown or cannot be read
+std::optional<RunRequest> read_request(const std::string& path);
 
 /// Reads and checks what a study needs of a result file. @throws InputError if it is not a valid
 /// one

@@ -10,7 +10,6 @@
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/model/descriptors.hpp"
 #include "problems/scenes/scenes.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/transfer.hpp"
@@ -72,9 +71,7 @@ class BareRun : public Observer {
 
 /// The first part of the warm-up: a few iterations on a tiny problem of the same form.
 void warm_up_solver(const SolverSpec& spec, const SolverEntry& entry, double limit) {
-  const bool bodies =
-      std::find(entry.forms.begin(), entry.forms.end(), "bodies") != entry.forms.end();
-  const ContactProblem scene = make_scene(bodies ? "stack" : "assembled-stack");
+  const ContactProblem scene = make_scene(entry.takes(Form::bodies) ? "stack" : "assembled-stack");
   const Problem tiny(scene);
   const auto solver = make_solver(spec);
   try {
@@ -98,53 +95,7 @@ void warm_up_processor(const Problem& problem, Referee& referee, double limit) {
   }
 }
 
-void set_all(Measures& measures, double value) {
-  for (std::size_t m = 0; m < measure_count; ++m) measures[static_cast<Measure>(m)] = value;
-}
-
 }  // namespace
-
-Law law_of(const RunRequest& request) {
-  return request.external ? request.external->law : make_solver(request.solver)->law();
-}
-
-std::vector<OptionList::Entry> options_of(const RunRequest& request) {
-  if (!request.external) return make_solver(request.solver)->options().entries();
-  return {{"command", join_command(request.external->command), "", ""},
-          {"tolerances", tolerances_text(*request.external), "", ""}};
-}
-
-RunResult describe(const RunRequest& request, const ContactProblem& problem,
-                   const std::string& command_line) {
-  RunResult result;
-  result.provenance = collect_provenance(backend_threads(), command_line);
-  result.instance = problem.name;
-  result.instance_hash = problem.content_hash();
-  result.form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
-  result.contacts = static_cast<long>(problem.contacts());
-  result.bodies = static_cast<long>(problem.bodies());
-  result.descriptors = descriptors(problem);
-  result.solver = request.solver.text();
-  result.law = law_of(request);
-  result.options = options_of(request);
-  return result;
-}
-
-void copy_looks(const Recorder& recorder, RunResult& result) {
-  const Sample& last = recorder.samples().back();
-  result.samples = recorder.samples();
-  result.targets = recorder.targets();
-  result.best = recorder.best();
-  result.info.counters = last.counters;
-  result.info.own_residual = last.own_residual;
-  result.time = last.time;
-}
-
-void judge_by_law(RunRequest& request) {
-  const Law law = law_of(request);
-  if (request.recorder.stop) request.recorder.stop = judged_by(law, *request.recorder.stop);
-  for (Target& target : request.recorder.targets) target = judged_by(law, target);
-}
 
 RunResult run(const RunRequest& request, const std::string& command_line, const RunWatch& watch) {
   if (request.external) return run_external(request, command_line, watch);
@@ -175,8 +126,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
     if (!watch.checkpoint || checkpoints + checkpoint_cost > affordable) return;
     const auto start = Clock::now();
     RunResult so_far = result;
-    so_far.status = "running";
-    set_all(so_far.final_measures, std::nan(""));
+    so_far.final_measures = Measures(std::nan(""));
     copy_looks(*looks, so_far);
     watch.checkpoint(so_far);
     checkpoint_cost = seconds_since(start);
@@ -216,7 +166,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
     result.info.status = recorder.elapsed() >= request.recorder.time_limit ? Status::time_limit
                                                                            : Status::max_iterations;
   }
-  result.status = to_string(result.info.status);
+  result.status = result.info.status;
   result.stop_reached = recorder.stop_reached();
   const Info info = result.info;
   copy_looks(recorder, result);

@@ -6,7 +6,6 @@
 #include <random>
 #include <tuple>
 
-#include "harness/run/external.hpp"
 #include "harness/run/start.hpp"
 #include "harness/study/study.hpp"
 #include "problems/base/error.hpp"
@@ -68,7 +67,7 @@ std::vector<Instance> instances_of(const Study& study) {
     auto instance = std::make_shared<InstanceSummary>();
     instance->name = problem.name;
     instance->hash = problem.content_hash();
-    instance->form = problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled";
+    instance->form = problem.form;
     instance->contacts = static_cast<long>(problem.contacts());
     instance->bodies = static_cast<long>(problem.bodies());
     instance->descriptors = descriptors(problem);
@@ -92,41 +91,6 @@ std::vector<Instance> instances_of(const Study& study) {
                      fmt::format("none of {}", study.problem_files.size()));
   }
   return instances;
-}
-
-/// Everything that changes a result or its timing, but for build and machine.
-KeyParts parts_of(const Study& study, const RunRequest& request, const std::string& hash,
-                  const std::string& start, int jobs) {
-  std::string options, targets;
-  if (request.external) {
-    options = external_identity(*request.external);
-  } else {
-    for (const auto& option : options_of(request)) {
-      options += (options.empty() ? "" : ", ") + option.name + "=" + option.value;
-    }
-  }
-  for (const Target& target : request.recorder.targets) {
-    targets += (targets.empty() ? "" : ", ") + target.text();
-  }
-  KeyParts parts = {{"instance", hash},
-                    {"solver", request.solver.id},
-                    {"options", options},
-                    {"start", start},
-                    {"threads", fmt::format("{}", request.threads)},
-                    {"ranks", "1"},
-                    {"jobs", fmt::format("{}", jobs)},
-                    {"time_limit", number_text(study.time_limit)},
-                    {"memory_limit", number_text(study.memory_limit)},
-                    {"stop", request.recorder.stop->text()},
-                    {"targets", targets},
-                    {"warm_up", number_text(study.warm_up)},
-                    {"bare", study.bare ? "true" : "false"},
-                    {"referee", fmt::format("{}", referee_version)},
-                    {"repetition", fmt::format("{}", request.repetition)}};
-  if (study.look_budget != RecorderOptions().budget) {  // keys without it stay as they were
-    parts.emplace_back("look_budget", number_text(study.look_budget));
-  }
-  return parts;
 }
 
 }  // namespace
@@ -155,26 +119,21 @@ std::vector<PlannedRun> plan(const Study& study, int jobs) {
           PlannedRun planned;
           planned.instance = instance.summary;
           RunRequest& request = planned.request;
+          request = study.request;
           request.problem_file = instance.file;
           std::tie(request.solver, request.start) = turns[turn];
           if (const auto external = study.externals.find(request.solver.id);
               external != study.externals.end()) {
             request.external = external->second;
           }
-          request.recorder.stop = study.stop;
-          request.recorder.targets = study.targets;
-          request.recorder.time_limit = study.time_limit;
-          request.recorder.budget = study.look_budget;
-          judge_by_law(request);
           request.threads = threads;
-          request.warm_up = study.warm_up;
-          request.bare_check = study.bare;
-          request.study = study.name;
           request.repetition = repetition;
+          judge_by_law(request);
 
           const std::string& hash = instance.summary->hash;
           planned.key_parts =
-              parts_of(study, request, hash, instance.summary->starts.at(request.start), jobs);
+              key_parts(request, hash, instance.summary->starts.at(request.start), jobs);
+          if (request.external) request.bare_check = false;  // there is no such thing
           planned.key_parts.insert(planned.key_parts.end(), build.begin(), build.end());
           planned.key_parts.insert(planned.key_parts.end(), machine.begin(), machine.end());
           planned.key = digest_of(planned.key_parts);

@@ -18,10 +18,9 @@
 #include <set>
 
 #include "harness/run/child_process.hpp"
-#include "harness/run/external.hpp"
 #include "harness/study/processors.hpp"
 #include "problems/base/error.hpp"
-#include "solvers/registry.hpp"
+#include "solvers/core/backend.hpp"
 
 namespace ccp {
 namespace fs = std::filesystem;
@@ -88,49 +87,13 @@ void remove_leftovers(const std::string& path) {
 /// @param memory  bytes the run may hold
 std::vector<std::string> child_command(const StudyRunOptions& options, const PlannedRun& run,
                                        const std::string& path, double memory) {
-  const RunRequest& request = run.request;
-  std::string targets;
-  for (const Target& target : request.recorder.targets) {
-    targets += (targets.empty() ? "" : ",") + target.text();
-  }
-  std::vector<std::string> command = {options.program,
-                                      "solve",
-                                      request.problem_file,
-                                      "--solver",
-                                      request.solver.text(),
-                                      "--start",
-                                      request.start,
-                                      "--stop",
-                                      request.recorder.stop->text(),
-                                      "--time-limit",
-                                      number_text(request.recorder.time_limit),
-                                      "--threads",
-                                      fmt::format("{}", request.threads),
-                                      "--warm-up",
-                                      number_text(request.warm_up),
-                                      "--output",
-                                      fresh_file(path),
-                                      "--checkpoint",
-                                      partial_file(path),
-                                      "--report",
-                                      fmt::format("{}", ChildProcess::report_descriptor),
-                                      "--parent",
-                                      fmt::format("{}", getpid()),
-                                      "--force",
-                                      "--quiet"};
-  if (!targets.empty()) command.insert(command.end(), {"--targets", targets});
-  if (request.bare_check && !request.external) command.emplace_back("--bare");
-  if (request.recorder.budget != RecorderOptions().budget) {
-    command.insert(command.end(), {"--look-budget", number_text(request.recorder.budget)});
-  }
-  if (request.external) {
-    const ExternalSolver& external = *request.external;
-    const std::string tolerances = tolerances_text(external);
-    command.insert(command.end(),
-                   {"--external", join_command(external.command), "--law", to_string(external.law),
-                    "--folder", external.folder, "--memory-limit", number_text(memory)});
-    if (!tolerances.empty()) command.insert(command.end(), {"--tolerances", tolerances});
-  }
+  RunRequest request = run.request;
+  request.memory_limit = memory / gigabyte;
+  std::vector<std::string> command = request_arguments(request);
+  command.insert(command.begin(), {options.program, "solve"});
+  command.insert(command.end(), {"--output", fresh_file(path), "--checkpoint", partial_file(path),
+                                 "--report", fmt::format("{}", ChildProcess::report_descriptor),
+                                 "--parent", fmt::format("{}", getpid()), "--force", "--quiet"});
   return command;
 }
 
@@ -148,10 +111,7 @@ RunResult empty_result(const PlannedRun& run) {
   result.law = law_of(run.request);
   result.options = options_of(run.request);
   result.info.own_residual = std::nan("");
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    result.final_measures[static_cast<Measure>(m)] = std::nan("");
-    result.best[static_cast<Measure>(m)] = std::nan("");
-  }
+  result.final_measures = result.best = Measures(std::nan(""));
   for (const Target& target : run.request.recorder.targets) {
     result.targets.push_back({target, std::nullopt});
   }
@@ -209,9 +169,9 @@ void keep_result(const std::string& path, const PlannedRun& run, const ChildProc
   if (!left_something || !is_result_of(from, run, garbage)) {
     const bool memory_ran_out =
         end.killed == Killed::memory || end.last_words.find("out of memory") != std::string::npos;
-    stamp.failure_status = memory_ran_out               ? "out_of_memory"
-                           : end.killed == Killed::time ? "killed"
-                                                        : "crashed";
+    stamp.failure = memory_ran_out               ? Status::out_of_memory
+                    : end.killed == Killed::time ? Status::killed
+                                                 : Status::crashed;
     stamp.failure_message = how_it_ended(end, limit, memory);
     if (left_something) {
       stamp.failure_message += "; left a result that cannot be used: " + garbage;
@@ -273,10 +233,10 @@ class Runner {
         listener_(listener),
         repetitions_(study.repetitions),
         runs_(plan(study, options.jobs)),
-        memory_limit_(study.memory_limit > 0 ? study.memory_limit * gigabyte
-                                             : usable_memory() / options.jobs) {
+        memory_limit_(study.request.memory_limit > 0 ? study.request.memory_limit * gigabyte
+                                                     : usable_memory() / options.jobs) {
     outcome_.runs = static_cast<int>(runs_.size());
-    if (options.jobs > 1 && backend_name() == "Cuda") {
+    if (options.jobs > 1 && backend() == Backend::cuda) {
       throw InputError("--jobs", "", "1: the runs would share the GPU",
                        fmt::format("{}", options.jobs));
     }
@@ -401,8 +361,6 @@ class Runner {
     const ChildProcess::End& end = active.process->end();
     pool_.give_back(active.cores);
     StudyStamp stamp;
-    stamp.study = run.request.study;
-    stamp.repetition = run.request.repetition;
     stamp.order = active.news.number;
     stamp.jobs = options_.jobs;
     stamp.key = run.key;
@@ -491,10 +449,6 @@ std::string difference(const KeyParts& before, const KeyParts& now) {
 
 }  // namespace
 
-bool is_failure(const std::string& status) {
-  return status == "crashed" || status == "killed" || status == "out_of_memory";
-}
-
 std::string reason_to_run(const std::string& path, const PlannedRun& run,
                           const StudyRunOptions& options) {
   if (!fs::exists(path)) return "no result yet";
@@ -507,7 +461,7 @@ std::string reason_to_run(const std::string& path, const PlannedRun& run,
                                         : ": " + difference(summary.key_parts, run.key_parts));
     }
     if (options.retry_failed && is_failure(summary.status)) {
-      return fmt::format("it ended as {}", summary.status);
+      return "it ended as " + to_string(summary.status);
     }
   } catch (const InputError& error) {
     return error.what();

@@ -68,7 +68,4 @@ StudyOutcome run_study(const Study& study, const StudyRunOptions& options, Study
 std::string reason_to_run(const std::string& path, const PlannedRun& run,
                           const StudyRunOptions& options);
 
-/// Whether a run with this status did not end by itself.
-bool is_failure(const std::string& status);
-
 }  // namespace ccp

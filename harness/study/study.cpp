@@ -11,7 +11,6 @@
 #include <map>
 #include <set>
 
-#include "harness/run/external.hpp"
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
 #include "problems/base/root_folder.hpp"
@@ -83,11 +82,16 @@ std::vector<Entry> items(const Entry& entry, const std::string& key) {
   return list;
 }
 
+/// The keys of studies: those that tell its runs apart, and those that all of them have in common.
 const std::vector<std::string>& known_keys() {
-  static const std::vector<std::string> keys = {
-      "name", "description", "include",    "problems",     "select",      "solvers",
-      "stop", "targets",     "time_limit", "memory_limit", "repetitions", "threads",
-      "seed", "warm_up",     "bare",       "starts",       "look_budget"};
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> all = {"name",   "description", "include",     "problems", "select",
+                                    "starts", "solvers",     "repetitions", "threads",  "seed"};
+    for (const RequestField& field : request_fields()) {
+      if (field.in_study) all.push_back(field.name);
+    }
+    return all;
+  }();
   return keys;
 }
 
@@ -160,18 +164,6 @@ class Reader {
     return entry->node.Scalar();
   }
 
-  /// A number > 0, or >= 0.
-  double number(const std::string& key, double standard, bool zero) const {
-    const Entry* entry = find(key);
-    if (!entry) return standard;
-    double value = 0;
-    if (!entry->node.IsScalar() || !parse_number(entry->node.Scalar(), value) ||
-        !(value > 0 || (zero && value == 0)) || !std::isfinite(value)) {
-      entry->fail(key, zero ? "a number >= 0" : "a number > 0");
-    }
-    return value;
-  }
-
   std::vector<int> integers(const std::string& key, std::vector<int> standard) const {
     const Entry* entry = find(key);
     if (!entry) return standard;
@@ -188,14 +180,6 @@ class Reader {
   int integer(const std::string& key, int standard) const {
     const Entry* entry = find(key);
     return entry ? integer_of(*entry, key) : standard;
-  }
-
-  bool flag(const std::string& key, bool standard) const {
-    const Entry* entry = find(key);
-    if (!entry) return standard;
-    const std::string text = entry->node.IsScalar() ? entry->node.Scalar() : "";
-    if (text != "true" && text != "false") entry->fail(key, "true or false");
-    return text == "true";
   }
 
  private:
@@ -302,42 +286,57 @@ bool is_external(const Entry& item) {
          item.node.begin()->first.Scalar() == "external";
 }
 
+/// Sets a field of a request from a scalar, or from a list where the field is one.
+void set_field(const RequestField& field, const Entry& entry, RunRequest& request) {
+  using Shape = RequestField::Shape;
+  const bool words = field.shape == Shape::text || field.shape == Shape::list;
+  const bool list = field.shape == Shape::list || field.shape == Shape::numbers;
+  const auto place = [&](const Entry& item) { return item.file + ": " + item.place(field.name); };
+  std::string all;
+  std::set<std::string> seen;
+  for (const Entry& item : list ? items(entry, field.name) : std::vector<Entry>{entry}) {
+    if (!item.node.IsScalar() || (words && item.node.Scalar().empty())) {
+      item.fail(field.name, words ? "a text" : field.allowed);
+    }
+    RunRequest alone = request;
+    field.set(alone, item.node.Scalar(), place(item));
+    if (field.shape == Shape::list && !seen.insert(field.text(alone)).second) {
+      item.fail(field.name, "each entry once");
+    }
+    all += (all.empty() ? "" : ",") + item.node.Scalar();
+  }
+  field.set(request, all, place(entry));
+}
+
 ExternalSolver read_external(const Entry& item) {
   const Entry map{item.node.begin()->second, item.file};
   if (!map.node.IsMap()) map.fail("external", "a map of name, command, law and tolerances");
-  static const std::vector<std::string> known = {"name", "command", "law", "tolerances"};
   const auto text = [](const Entry& value, const std::string& key) {
     if (!value.node.IsScalar() || value.node.Scalar().empty()) value.fail(key, "a text");
     return value.node.Scalar();
   };
-  ExternalSolver solver;
+  RunRequest request;
+  ExternalSolver& solver = request.external.emplace();
   solver.folder = fs::absolute(map.folder()).string();
   const std::string where = item.file + ": " + item.place("external");
   for (const auto& pair : map.node) {
     const Entry key{pair.first, item.file}, value{pair.second, item.file};
     const std::string name = pair.first.Scalar();
+    std::vector<std::string> known = {"name", "command"};
+    const RequestField* more = nullptr;
+    for (const RequestField& field : request_fields()) {
+      if (field.needs != "external") continue;
+      known.push_back(field.name);
+      if (field.name == name) more = &field;
+    }
     if (name == "name") {
       solver.name = text(value, name);
+    } else if (name == "command" && value.node.IsSequence()) {
+      for (const auto& word : value.node) solver.command.push_back(text({word, item.file}, name));
     } else if (name == "command") {
-      if (value.node.IsSequence()) {
-        for (const auto& word : value.node) {
-          solver.command.push_back(text({word, item.file}, name));
-        }
-      } else {
-        solver.command = split_command(text(value, name), where);
-      }
-    } else if (name == "law") {
-      const std::optional<Law> law = parse_law(text(value, name));
-      if (!law) value.fail(name, "convex or coulomb");
-      solver.law = *law;
-    } else if (name == "tolerances") {
-      for (const Entry& tolerance : items(value, name)) {
-        double number = 0;
-        if (!tolerance.node.IsScalar() || !parse_number(tolerance.node.Scalar(), number)) {
-          tolerance.fail(name, "a number > 0");
-        }
-        solver.tolerances.push_back(number);
-      }
+      solver.command = split_command(text(value, name), where);
+    } else if (more) {
+      set_field(*more, value, request);
     } else {
       throw InputError(item.file + ": " + key.place("external") + ": unknown key '" + name + "'" +
                        did_you_mean(name, known));
@@ -493,34 +492,15 @@ Study read_study(const std::string& path) {
   read_selection(reader, study);
   study.solvers = read_solvers(reader, study.externals);
   if (const Entry* starts = reader.find("starts")) study.starts = read_starts(*starts);
-  if (const Entry* stop = reader.find("stop")) {
-    study.stop = parse_target(reader.text("stop", false), stop->file + ": " + stop->place("stop"));
+  study.request.study = study.name;
+  for (const RequestField& field : request_fields()) {
+    if (!field.in_study) continue;
+    if (const Entry* entry = reader.find(field.name)) set_field(field, *entry, study.request);
   }
-  if (const Entry* targets = reader.find("targets")) {
-    std::set<std::string> seen;
-    for (const Entry& item : items(*targets, "targets")) {
-      if (!item.node.IsScalar()) item.fail("targets", "a text");
-      study.targets.push_back(
-          parse_target(item.node.Scalar(), item.file + ": " + item.place("targets")));
-      if (!seen.insert(study.targets.back().text()).second) item.fail("targets", "each entry once");
-    }
-  }
-  study.time_limit = reader.number("time_limit", study.time_limit, false);
-  study.memory_limit = reader.number("memory_limit", study.memory_limit, false);
   study.repetitions = reader.integer("repetitions", 1);
   study.threads = reader.integers("threads", {1});
   study.seed = reader.integer("seed", study.seed);
-  study.warm_up = reader.number("warm_up", study.warm_up, true);
-  study.bare = reader.flag("bare", study.bare);
-  study.look_budget = reader.number("look_budget", study.look_budget, true);
-  if (backend_name() == "Serial") {
-    for (const int threads : study.threads) {
-      if (threads != 1) {
-        throw InputError(path, "key threads", "1: this build runs on Kokkos Serial",
-                         fmt::format("{}", threads));
-      }
-    }
-  }
+  for (const int threads : study.threads) check_threads(threads, path + ": key threads");
   return study;
 }
 

@@ -8,7 +8,8 @@
 
 #include "harness/measure/measures.hpp"
 #include "harness/run/provenance.hpp"
-#include "harness/run/run.hpp"
+#include "harness/run/request.hpp"
+#include "solvers/registry.hpp"
 
 namespace ccp {
 
@@ -29,6 +30,8 @@ bool parse_range(const std::string& text, Selection& range);
 
 /// A study file with all it includes: which problems, which solvers, how long. See docs/studies.md.
 struct Study {
+  Study() { request.warm_up = 0.1; }
+
   std::string name;
   std::string description;
   std::vector<std::string> problem_files;  ///< resolved paths
@@ -37,18 +40,11 @@ struct Study {
   std::vector<SolverSpec> solvers;         ///< grids expanded
   std::map<std::string, ExternalSolver> externals;  ///< those of `solvers` that are not ours
   std::vector<std::string> starts{"cold"};          ///< see start.hpp
-  Target stop;
-  std::vector<Target> targets;
-  double time_limit = 60;   ///< s a run
-  double memory_limit = 0;  ///< GB a run; 0: what the machine has
   int repetitions = 1;
   std::vector<int> threads{1};
-  int seed = 1;          ///< of the order in which solvers take turns
-  double warm_up = 0.1;  ///< s a run, see run()
-  bool bare = false;     ///< solve once more unobserved in every run
-  /// Part of the solve time that looks may take; more for curves of problems that are solved at
-  /// once
-  double look_budget = RecorderOptions().budget;
+  int seed = 1;  ///< of the order in which solvers take turns
+  /// What all runs have in common: stop, targets, limits, ... (request_fields)
+  RunRequest request;
 };
 
 /// Reads and checks a study. @throws InputError naming file, line, column and key: unknown keys,
@@ -67,7 +63,8 @@ std::vector<std::pair<std::string, std::string>> study_entries();
 
 /// What a plan knows of a problem, so that it need not be read again.
 struct InstanceSummary {
-  std::string name, hash, form;
+  std::string name, hash;
+  Form form = Form::bodies;
   long contacts = 0, bodies = 0;
   std::vector<std::pair<std::string, double>> descriptors;
   std::map<std::string, std::string> starts;  ///< of the study, each with its identity
@@ -78,7 +75,7 @@ struct PlannedRun {
   RunRequest request;
   std::shared_ptr<const InstanceSummary> instance;
   std::string file_name;  ///< within the result folder
-  KeyParts key_parts;     ///< everything that changes a result or its timing (design Sect. 6)
+  KeyParts key_parts;     ///< everything that changes a result or its timing
   std::string key;        ///< digest_of(key_parts)
 };
 

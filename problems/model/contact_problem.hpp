@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "problems/base/enum_text.hpp"
+
 namespace ccp {
 
 /// A symmetric matrix of 3x3 blocks in block-compressed-row storage, one block row per contact.
@@ -112,6 +114,12 @@ struct ContactProblem {
   /// and byte order of docs/problem-format.md; name, source, reference, guesses and identity do not
   /// enter.
   std::string content_hash() const;
+};
+
+template <>
+struct EnumTable<ContactProblem::Form> {
+  static constexpr EnumText<ContactProblem::Form> rows[] = {
+      {ContactProblem::Form::bodies, "bodies"}, {ContactProblem::Form::assembled, "assembled"}};
 };
 
 /// A row of `ContactProblem::arrays`: one array of the file with its name and shape.

@@ -9,26 +9,14 @@
 #include "solvers/core/law.hpp"
 #include "solvers/core/observer.hpp"
 #include "solvers/core/problem.hpp"
+#include "solvers/core/status.hpp"
 
 namespace ccp {
 
-/// How a solve ended, in the solver's own words. Only the referee says what was reached.
-enum class Status {
-  converged,            ///< the solver's own stopping rule holds
-  max_iterations,       ///< its own limit of iterations
-  time_limit,           ///< ended by the harness at the time limit
-  stagnated,            ///< no further progress possible (e.g. step length zero)
-  diverged,             ///< iterates grow without bound
-  numerical_error,      ///< NaN, breakdown, failed factorisation
-  unsupported,          ///< the solver does not do this problem (form or law)
-  stopped_by_observer,  ///< the observer asked for it
-};
-std::string to_string(Status status);
-
 /// What a solve says of itself.
 struct Info {
-  Status status = Status::numerical_error;
-  std::string message;  ///< one line of detail, may be empty
+  Status status = Status::numerical_error;  ///< how it ended, in the solver's own words
+  std::string message;                      ///< one line of detail, may be empty
   Counters counters;
   double own_residual = 0;
   std::string own_residual_name;  ///< what own_residual is, with its unit

@@ -78,8 +78,9 @@ std::unique_ptr<Solver> make() {
 
 int main(int argc, char** argv) {
   add_solver({"half_jacobi",
-              {"convex"},
-              {"bodies", "assembled"},
+              {Law::convex},
+              {Form::bodies, Form::assembled},
+              {},
               true,
               "projected Gauss-Jacobi with a step of one half",
               make});

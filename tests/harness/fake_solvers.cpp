@@ -113,7 +113,13 @@ std::unique_ptr<Solver> make() {
 
 template <Fault fault>
 void add(const std::string& name) {
-  add_solver({"fake-" + name, {"convex"}, {"bodies", "assembled"}, false, "a fake", make<fault>});
+  add_solver({"fake-" + name,
+              {Law::convex},
+              {Form::bodies, Form::assembled},
+              {},
+              false,
+              "a fake",
+              make<fault>});
 }
 
 }  // namespace

@@ -18,12 +18,12 @@ RunResult some_result() {
   RunResult result;
   result.instance = "stack";
   result.instance_hash = "0123";
-  result.form = "bodies";
+  result.form = Form::bodies;
   result.contacts = 2;
   result.solver = "pgj[omega=0.2]";
   result.law = Law::convex;
   result.options = {{"omega", "0.2", "", ""}};
-  result.status = "time_limit";
+  result.status = Status::time_limit;
   result.info.message = "no progress";
   result.info.counters.outer = 30;
   result.info.counters.krylov = 60;
@@ -35,8 +35,8 @@ RunResult some_result() {
     Sample sample;
     sample.counters.outer = 10 * i;
     sample.time = 0.25 * i;
-    for (std::size_t m = 0; m < measure_count; ++m) {
-      sample.measures[static_cast<Measure>(m)] = static_cast<double>(m) + 0.1 * i;
+    for (const Measure m : all_measures()) {
+      sample.measures[m] = static_cast<double>(m) + 0.1 * i;
     }
     sample.measures[Measure::velocity] = std::nan("");
     result.samples.push_back(sample);

@@ -103,8 +103,11 @@ class Basics(CommandLine):
 
     def test_lists_parse(self):
         keys = {"solvers": {"id", "law", "forms", "warm_start", "summary"},
-                "preconditioners": {"id", "needs", "takes", "symmetric", "definite", "summary", "options"}}
-        for what in ("solvers", "preconditioners", "problems", "scenes", "studies"):
+                "preconditioners": {"id", "needs", "takes", "symmetric", "definite", "summary",
+                                    "options"},
+                "measures": {"name", "summary", "formula", "unit", "laws", "better",
+                             "under_coulomb", "needs_reference", "in_every_file"}}
+        for what in ("solvers", "preconditioners", "measures", "problems", "scenes", "studies"):
             if what == "studies" and not json.loads(self.run_program("list", "problems", "--json")[0]):
                 continue  # the studies name problems of the catalogue, which is not there yet
             with self.subTest(what=what):
@@ -118,6 +121,16 @@ class Basics(CommandLine):
                     self.assertIn(row.get("id") or row["name"], text)
         solvers = {row["id"] for row in json.loads(self.run_program("list", "solvers", "--json")[0])}
         self.assertLessEqual({"pgj", "ipm"}, solvers)
+
+    def test_a_solver_says_what_it_takes(self):
+        rows = {row["id"]: row for row in json.loads(self.run_program("list", "solvers", "--json")[0])}
+        self.assertEqual(rows["pgs"]["law"], "convex, coulomb")
+        self.assertEqual(rows["pgs"]["forms"], ["bodies", "assembled", "compliant"])
+        self.assertEqual(rows["ssn"]["forms"], ["bodies"])
+        for row in rows.values():
+            self.assertLessEqual(set(row["features"]),
+                                 {"compliant", "rolling", "equality", "distributed", "device"})
+            self.assertEqual("compliant" in row["features"], "compliant" in row["forms"])
 
 
 class Problems(CommandLine):
@@ -405,6 +418,8 @@ class Solve(CommandLine):
                          [("error", 1e-3), ("residual", 1e-5), ("cost", 1e-300)])
         for target in result["targets"]:
             self.assertEqual(set(target), {"measure", "value", "time", "outer", "krylov", "applies"})
+        listed = [row["name"] for row in json.loads(self.run_program("list", "measures", "--json")[0])]
+        self.assertEqual(list(result["measures"]), listed)
         self.assertIsNotNone(result["targets"][1]["time"])
         self.assertEqual([result["targets"][2][k] for k in ("time", "outer", "krylov", "applies")],
                          [None] * 4)
@@ -422,6 +437,47 @@ class Solve(CommandLine):
         for found, known in zip(gamma[:, 0], (0.7, 0.6, 0.4)):
             self.assertAlmostEqual(found, known, places=4)
         self.assertEqual(sorted(os.listdir(self.folder)), ["run.h5", "stack.h5"])
+
+    def test_a_result_keeps_what_was_asked_for(self):
+        path = self.scene("stack")
+        asked = {"problem": path, "solver": "pgj[omega=0.25]", "start": "reference*0.5",
+                 "stop": "error=0.0005", "targets": "cost=0.1,residual=1e-05", "time_limit": "2.5",
+                 "warm_up": "0.01", "look_budget": "7", "bare": "true", "keep_gamma": "true",
+                 "max_outer": "17000", "threads": "1", "external": "", "study": "", "repetition": "1"}
+        self.run_program("solve", path, "--solver", "pgj[omega=0.25]", "--start", "reference*0.5",
+                         "--stop", "error=5e-4", "--targets", "cost=1e-1,residual=1e-5",
+                         "--time-limit", "2.5", "--warm-up", "1e-2", "--look-budget", "7", "--bare",
+                         "--keep-gamma", "--max-outer", "17000", "--threads", "1", "-o", "run.h5",
+                         "--quiet")
+        with h5py.File(self.path("run.h5")) as file:
+            self.assertLessEqual(asked.items(), dict(file["request"].attrs).items())
+            self.assertEqual(file.attrs["stop"], "error=0.0005")
+            self.assertEqual((file.attrs["time_limit"], file.attrs["repetition"]), (2.5, 1))
+        self.run_program("check", "run.h5")
+        # The same through a study and the command line of its process.
+        self.write("study.yaml", "name: s\nproblems: stack.h5\nsolvers: 'pgj[omega=0.25]'\n"
+                   "starts: reference*0.5\nstop: error=5e-4\ntargets: [cost=1e-1, residual=1e-5]\n"
+                   "time_limit: 2.5\nwarm_up: 1e-2\nlook_budget: 7\nbare: true\nrepetitions: 2\n")
+        self.run_program("run", "study.yaml", "-o", "out")
+        asked.update(study="s", keep_gamma="false", max_outer="")
+        for name in os.listdir(self.path("out")):
+            with h5py.File(os.path.join(self.path("out"), name)) as file:
+                asked["repetition"] = str(file.attrs["repetition"])
+                found = dict(file["request"].attrs)
+                self.assertTrue(os.path.samefile(os.path.join(self.folder, found.pop("problem")), path))
+                self.assertLessEqual({key: value for key, value in asked.items() if key != "problem"}
+                                     .items(), found.items())
+                self.assertEqual(file.attrs["study"], "s")
+        self.run_program("check", "out")
+
+    def test_numbers_that_are_none_are_faults_of_usage(self):
+        for option, value in (("--time-limit", "nan"), ("--time-limit", "inf"), ("--time-limit", "0"),
+                              ("--time-limit", "1e999"), ("--threads", "0"), ("--threads", "1.5"),
+                              ("--max-outer", "99999999999999999999"), ("--warm-up", "-1"),
+                              ("--look-budget", "nan"), ("--tolerances", "x"), ("--law", "convx")):
+            with self.subTest(option=option, value=value):
+                _, err = self.run_program("solve", "x.h5", "--solver", "pgj", option, value, code=USAGE)
+                self.assertIn(f"{option}: expected ", err)
 
     def test_target_not_reached(self):
         path = self.scene("stack")

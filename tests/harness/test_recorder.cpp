@@ -63,12 +63,7 @@ struct FakeSolver {
 class FakeJudge {
  public:
   explicit FakeJudge(std::function<double(double)> curve) : curve_(std::move(curve)) {}
-  Measures operator()(const Vector& gamma) const {
-    Measures m;
-    for (std::size_t k = 0; k < measure_count; ++k)
-      m[static_cast<Measure>(k)] = curve_(to_host(gamma)[0]);
-    return m;
-  }
+  Measures operator()(const Vector& gamma) const { return Measures(curve_(to_host(gamma)[0])); }
 
  private:
   std::function<double(double)> curve_;
@@ -369,8 +364,8 @@ TEST_CASE("targets are read and written") {
   CHECK(target.measure == Measure::error);
   CHECK(target.value == 5e-4);
   CHECK(target.text() == "error=0.0005");
-  for (std::size_t m = 0; m < measure_count; ++m) {
-    CHECK(parse_target(measure_names()[m] + "=1", "x").measure == static_cast<Measure>(m));
+  for (const Measure m : all_measures()) {
+    CHECK(parse_target(name_of(m) + "=1", "x").measure == m);
   }
   const auto list = parse_targets("error=1e-2,residual=1e-6", "--targets");
   REQUIRE(list.size() == 2);

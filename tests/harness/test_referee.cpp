@@ -161,12 +161,12 @@ Measures measure(const ContactProblem& host, const std::vector<double>& gamma) {
 }
 
 void check_same(const Measures& found, const Measures& expected) {
-  for (std::size_t k = 0; k < measure_count; ++k) {
-    INFO(measure_names()[k]);
-    if (std::isnan(expected.values()[k])) {
-      CHECK(std::isnan(found.values()[k]));
+  for (const Measure m : all_measures()) {
+    INFO(name_of(m));
+    if (std::isnan(expected[m])) {
+      CHECK(std::isnan(found[m]));
     } else {
-      CHECK(found.values()[k] == Approx(expected.values()[k]).epsilon(1e-10).margin(1e-13));
+      CHECK(found[m] == Approx(expected[m]).epsilon(1e-10).margin(1e-13));
     }
   }
 }
@@ -280,7 +280,7 @@ TEST_CASE("anything that is not finite makes every measure NaN") {
       auto gamma = random_vector(45, 1);
       gamma[at] = bad;
       const Measures m = measure(p, gamma);
-      for (const double value : m.values()) CHECK(std::isnan(value));
+      for (const Measure measure : all_measures()) CHECK(std::isnan(m[measure]));
     }
   }
 }

@@ -22,7 +22,7 @@ TEST_CASE("a result survives the file") {
   const ResultSummary summary = read_result(path);
   CHECK(summary.instance == "stack");
   CHECK(summary.solver == "pgj[omega=0.2]");
-  CHECK(summary.status == "time_limit");
+  CHECK(summary.status == Status::time_limit);
   CHECK(summary.message == "no progress");
   CHECK(summary.key == "the key");
   CHECK(summary.stop_reached);
@@ -63,9 +63,9 @@ TEST_CASE("a result without any look survives the file") {
   crashed.samples.clear();
   crashed.targets.clear();
   crashed.gamma.clear();
-  crashed.status = "crashed";
+  crashed.status = Status::crashed;
   write_result(folder.file("r.h5"), some_request(), crashed, "", false);
-  CHECK(read_result(folder.file("r.h5")).status == "crashed");
+  CHECK(read_result(folder.file("r.h5")).status == Status::crashed);
 }
 
 TEST_CASE("result files that are none") {
@@ -127,7 +127,7 @@ TEST_CASE("checkpoints hold what was seen so far, and no answer") {
   std::size_t looks = 0;
   RunWatch watch;
   watch.checkpoint = [&](const RunResult& so_far) {
-    CHECK(so_far.status == "running");
+    CHECK(so_far.status == Status::running);
     CHECK(so_far.samples.size() > looks);
     looks = so_far.samples.size();
     CHECK(so_far.time == so_far.samples.back().time);
@@ -153,9 +153,9 @@ TEST_CASE("what a result says of itself is checked") {
     return error_of([&] { check_result(path); });
   };
   write_result(path, some_request(), good, "", true);
-  CHECK(check_result(path).status == "time_limit");
-  check_parts(complaint([](RunResult& r) { r.status = "running"; }),
-              {"root attribute status: expected one of ", "found 'running'"});
+  CHECK(check_result(path).status == Status::time_limit);
+  check_parts(complaint([](RunResult& r) { r.status = Status::running; }),
+              {"root attribute status: expected that of a run that has ended, found 'running'"});
   check_parts(complaint([](RunResult& r) { r.stop_reached = true; }),
               {"root attribute stop_reached: expected 0, as /final has it, found 1"});
   check_parts(complaint([](RunResult& r) { r.best[Measure::cost] = -1; }),

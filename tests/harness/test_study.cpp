@@ -23,10 +23,10 @@ TEST_CASE("a study is read with all its keys") {
   CHECK(std::filesystem::equivalent(study.problem_files[1], folder.file("groove.h5")));
   REQUIRE(study.solvers.size() == 2);
   CHECK(study.solvers[0].text() == "pgj[omega=0.25]");
-  CHECK(study.stop.text() == "residual=1e-05");
-  REQUIRE(study.targets.size() == 2);
-  CHECK(study.targets[0].text() == "error=0.0005");
-  CHECK(study.time_limit == 2.5);
+  CHECK(study.request.recorder.stop->text() == "residual=1e-05");
+  REQUIRE(study.request.recorder.targets.size() == 2);
+  CHECK(study.request.recorder.targets[0].text() == "error=0.0005");
+  CHECK(study.request.recorder.time_limit == 2.5);
   CHECK(study.repetitions == 3);
   CHECK(study.threads == std::vector<int>{1});
 }
@@ -34,9 +34,9 @@ TEST_CASE("a study is read with all its keys") {
 TEST_CASE("the smallest study") {
   const Folder folder;
   const Study study = folder.read(smallest);
-  CHECK(study.stop.text() == "residual=1e-06");
-  CHECK(study.targets.empty());
-  CHECK(study.time_limit == 60);
+  CHECK(study.request.recorder.stop->text() == "residual=1e-06");
+  CHECK(study.request.recorder.targets.empty());
+  CHECK(study.request.recorder.time_limit == 60);
   CHECK(study.repetitions == 1);
   // One value in place of a list will do.
   CHECK(folder.read("name: demo\nproblems: stack.h5\nsolvers: pgj\n").solvers.size() == 1);
@@ -217,7 +217,7 @@ TEST_CASE("a study includes others and replaces what it says itself") {
   write_text(folder.file("base/common.yaml"),
              "problems: [slope.h5]\nsolvers: [pgj]\ntime_limit: 7\n");
   Study study = folder.read("include: base/common.yaml\nname: a\nsolvers: [ipm]\n");
-  CHECK(study.time_limit == 7);
+  CHECK(study.request.recorder.time_limit == 7);
   REQUIRE(study.solvers.size() == 1);
   CHECK(study.solvers[0].id == "ipm");
   REQUIRE(study.problem_files.size() == 1);  // relative to the file that names it
@@ -225,7 +225,7 @@ TEST_CASE("a study includes others and replaces what it says itself") {
 
   write_text(folder.file("more.yaml"), "time_limit: 8\nrepetitions: 2\n");
   study = folder.read("include: [base/common.yaml, more.yaml]\nname: a\n");
-  CHECK(study.time_limit == 8);  // the later one
+  CHECK(study.request.recorder.time_limit == 8);  // the later one
   CHECK(study.repetitions == 2);
 
   // A complaint names the file that the fault is in.

@@ -141,7 +141,7 @@ TEST_CASE("whatever a key is made from, another value makes the run again and sa
                      "gpu",        "cores"});
   const std::string path = folder.file("r.h5"), row = folder.file("row");
   StudyStamp stamp;
-  stamp.failure_status = "crashed";
+  stamp.failure = Status::crashed;
   const auto reason = [&](const KeyParts& parts) {
     write_checkpoint(row, run.request, RunResult());
     stamp.key_parts = parts;

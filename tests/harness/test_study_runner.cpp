@@ -48,7 +48,7 @@ TEST_CASE("a run that crashes becomes a row that says so") {
   CHECK(outcome.crashed == 1);
   CHECK(outcome.reached + outcome.not_reached + outcome.skipped == 0);
   ResultSummary row = only_result(folder);
-  CHECK(row.status == "crashed");
+  CHECK(row.status == Status::crashed);
   CHECK(row.instance == "stack");
   CHECK(row.solver == "pgj");
   CHECK_FALSE(row.stop_reached);
@@ -65,7 +65,7 @@ TEST_CASE("a run that crashes becomes a row that says so") {
   outcome = run_quietly(study, options);
   CHECK(outcome.skipped == 0);
   row = only_result(folder);
-  CHECK(row.status == "crashed");
+  CHECK(row.status == Status::crashed);
   check_parts(row.message, {"exit code 7"});
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("a run that hangs is killed and becomes a row that says so") {
   const StudyOutcome outcome = run_quietly(study, with_program(folder, "exec sleep 100\n"));
   CHECK(outcome.crashed == 1);
   const ResultSummary row = only_result(folder);
-  CHECK(row.status == "killed");
+  CHECK(row.status == Status::killed);
   check_parts(row.message, {"killed after 0.515 s"});
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("a run that ends well but leaves no result, or garbage, is a crash") {
   StudyRunOptions options = with_program(folder, "exit 0\n");
   run_quietly(study, options);
   check_parts(only_result(folder).message, {"exit code 0 and left no result"});
-  CHECK(only_result(folder).status == "crashed");
+  CHECK(only_result(folder).status == Status::crashed);
 
   // Its output is the argument after --output.
   const std::string to_output =

@@ -136,7 +136,9 @@ TEST_CASE("every solver solves every scene it supports, by every law it solves")
     for (const SceneEntry& row : scene_entries()) {
       const ContactProblem scene = make_scene(row.name);
       if (!supports(entry, scene)) continue;
-      for (const std::string& law : entry.laws) check_solved(scene, entry.id + "[law=" + law + "]");
+      for (const Law law : entry.laws) {
+        check_solved(scene, entry.id + "[law=" + to_string(law) + "]");
+      }
     }
   }
 }
@@ -164,7 +166,7 @@ TEST_CASE("every convex solver solves random problems and piles, in both forms")
   make_feasible(rotating, 5);
   make_feasible(spheres, 6);
   for (const SolverEntry& entry : solver_entries()) {
-    if (std::find(entry.laws.begin(), entry.laws.end(), "convex") == entry.laws.end()) continue;
+    if (!entry.solves(Law::convex)) continue;
     if (entry.id == "lcp") continue;  // its cones have edges: another problem (test_lcp.cpp)
     const auto known = accurate.find(entry.id);
     const std::string spec = known == accurate.end() ? entry.id + "[law=convex]" : known->second;
