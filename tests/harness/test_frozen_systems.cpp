@@ -8,10 +8,10 @@
 #include "harness/systems/thawed_systems.hpp"
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "solvers/registry.hpp"
-#include "solvers/velocity_space/velocity_system.hpp"
+#include "solvers/velocity_space/make_system.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
 
@@ -126,7 +126,7 @@ std::vector<double> solution(const FrozenSystems& systems, const FrozenSystem& f
 /// E^T gamma in the order of the rows of `systems`, from impulses in contact axes.
 std::vector<double> load(const ContactProblem& host, const std::vector<double>& gamma) {
   const Problem problem(host);
-  const auto system = VelocitySystem::make(problem, "auto", "auto");
+  const auto system = make_velocity_system(problem, "auto", "auto");
   const auto order =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), system->contact_order());
   const std::vector<double> world = world_axes(host, gamma);
