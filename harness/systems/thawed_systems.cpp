@@ -34,7 +34,7 @@ class ContactSystems : public ThawedSystems {
 };
 
 /// Both triangles by rows.
-BlockRows both_triangles(const HostBlocks& lower) {
+SquareBlocks both_triangles(const HostBlocks& lower) {
   const auto size = static_cast<std::size_t>(lower.block_size);
   std::vector<std::vector<std::pair<int, std::size_t>>> right(lower.rows());  // column, block
   for (std::size_t i = 0; i < lower.rows(); ++i) {
@@ -42,7 +42,7 @@ BlockRows both_triangles(const HostBlocks& lower) {
       right[lower.columns[k]].emplace_back(static_cast<int>(i), static_cast<std::size_t>(k));
     }
   }
-  BlockRows whole;
+  SquareBlocks whole;
   whole.block_size = lower.block_size;
   for (std::size_t i = 0; i < lower.rows(); ++i) {
     const std::int64_t begin = lower.row_offsets[i], end = lower.row_offsets[i + 1];

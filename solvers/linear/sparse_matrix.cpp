@@ -48,7 +48,7 @@ Teuchos::RCP<CrsMatrix> fill_crs(const Teuchos::RCP<const Map>& map,
 }
 
 /// Entries row by row.
-std::vector<double> scalar_values(const BlockRows& matrix) {
+std::vector<double> scalar_values(const SquareBlocks& matrix) {
   const auto size = static_cast<std::size_t>(matrix.block_size);
   std::vector<double> values;
   values.reserve(matrix.values.size());
@@ -119,12 +119,12 @@ Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<c
 Teuchos::RCP<BlockCrsMatrix> make_block_crs(const BlockMatrix& matrix,
                                             const Teuchos::RCP<const Map>& map) {
   return make_block_crs(
-      BlockRows{
+      SquareBlocks{
           3, matrix.row_offsets, {matrix.columns.begin(), matrix.columns.end()}, matrix.blocks},
       map);
 }
 
-Teuchos::RCP<CrsMatrix> make_crs(const BlockRows& matrix, const Teuchos::RCP<const Map>& map) {
+Teuchos::RCP<CrsMatrix> make_crs(const SquareBlocks& matrix, const Teuchos::RCP<const Map>& map) {
   const std::size_t size = static_cast<std::size_t>(matrix.block_size);
   std::vector<Offset> offsets{0};
   std::vector<int> columns;
@@ -141,7 +141,7 @@ Teuchos::RCP<CrsMatrix> make_crs(const BlockRows& matrix, const Teuchos::RCP<con
   return fill_crs(map, offsets, columns, scalar_values(matrix));
 }
 
-Teuchos::RCP<BlockCrsMatrix> make_block_crs(const BlockRows& matrix,
+Teuchos::RCP<BlockCrsMatrix> make_block_crs(const SquareBlocks& matrix,
                                             const Teuchos::RCP<const Map>& map) {
   const std::vector<Offset> offsets(matrix.offsets.begin(), matrix.offsets.end());
   const auto graph =
@@ -151,11 +151,11 @@ Teuchos::RCP<BlockCrsMatrix> make_block_crs(const BlockRows& matrix,
   return block;
 }
 
-void replace_values(const BlockRows& matrix, CrsMatrix& out) {
+void replace_values(const SquareBlocks& matrix, CrsMatrix& out) {
   copy_values(scalar_values(matrix), out.getLocalMatrixDevice().values);
 }
 
-void replace_values(const BlockRows& matrix, BlockCrsMatrix& out) {
+void replace_values(const SquareBlocks& matrix, BlockCrsMatrix& out) {
   copy_values(matrix.values, out.getValuesDeviceNonConst());
 }
 
