@@ -85,9 +85,11 @@ bool confirm(const Problem& problem, Law law, const Vector& gamma, double tolera
 
 Status confirmed(Status status, const Problem& problem, Law law, const Vector& gamma,
                  double tolerance, std::string& message) {
-  if (status != Status::converged || confirm(problem, law, gamma, tolerance, message)) {
+  std::string reason;
+  if (status != Status::converged || confirm(problem, law, gamma, tolerance, reason)) {
     return status;
   }
+  message += (message.empty() ? "" : "; ") + reason;
   return Status::stagnated;
 }
 

@@ -35,7 +35,7 @@ bool confirm(const Problem& problem, Law law, const Vector& gamma, double tolera
              std::string& reason);
 
 /// The same for the end of a solve: `converged` stays so if confirm() agrees, and is `stagnated`
-/// with the reason as its message if not; any other status stays.
+/// with the reason added to the message if not; any other status stays.
 Status confirmed(Status status, const Problem& problem, Law law, const Vector& gamma,
                  double tolerance, std::string& message);
 

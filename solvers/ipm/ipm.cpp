@@ -8,6 +8,7 @@
 
 #include "problems/base/error.hpp"
 #include "solvers/core/extremes.hpp"
+#include "solvers/core/optimality.hpp"
 #include "solvers/core/scales.hpp"
 
 namespace ccp {
@@ -499,10 +500,13 @@ void Run::count() {
 Info Run::finish(const End& end, Vector& gamma) {
   system_->on_apply = nullptr;  // the observer may not outlive the solve
   write_gamma_(gamma);
-  info_.status = end.status;
   info_.message = end.message;
+  const double q = velocity_scale(problem_);
+  const double tolerance = std::max(scaled_.tol_infeasibility / q,
+                                    scaled_.tol_cost * problem_.delassus_scale() / (q * q));
+  info_.status = confirmed(end.status, problem_, Law::convex, gamma, tolerance, info_.message);
   if (restarts_ > 0) {
-    if (!end.message.empty()) info_.message += "; ";
+    if (!info_.message.empty()) info_.message += "; ";
     info_.message += fmt::format("{}: {} restarts, largest diagonal shift {:.1e}",
                                  options_.preconditioner, restarts_, largest_shift_);
   }

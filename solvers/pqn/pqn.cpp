@@ -102,9 +102,9 @@ Info PqnSolver::solve(Vector& gamma, Observer& observer) {
     take_best();
     write_gamma(gamma);
     info.message = message;
-    // The merit is a sum of squares.
-    info.status =
-        confirmed(status, *problem_, law(), gamma, std::sqrt(options_.tolerance), info.message);
+    // The merit is a sum of squares over the contacts, of which one may have all.
+    const double tolerance = std::sqrt(options_.tolerance * problem_->contacts());
+    info.status = confirmed(status, *problem_, law(), gamma, tolerance, info.message);
     return info;
   };
   // The last line of the paper's Algorithm 1.

@@ -62,7 +62,8 @@ bool IncompleteCholesky<NB, Real>::factorize(const Blocks& a, double shift, doub
   Real* const factor = factor_.data();
   Real* const factor_by_column = factor_by_column_.data();
   const bool whole = off_diagonal_;
-  const Kokkos::View<int, MemSpace> failed("ccp::IncompleteCholesky::failed");
+  const auto failed = failed_;
+  Kokkos::deep_copy(ExecSpace(), failed, 0);
   sweep(
       "ccp::IncompleteCholesky::factorize", pattern_, false, KOKKOS_LAMBDA(const int i) {
         if (!complete && failed() != 0) return;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "problems/base/error.hpp"
+#include "solvers/core/optimality.hpp"
 #include "solvers/core/scales.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/vector_kernels.hpp"
@@ -318,8 +319,9 @@ Info Run::finish(const End& end, Vector& gamma) {
     info_.own_residual = best_residual_;
   }
   write_gamma_(gamma);
-  info_.status = end.status;
   info_.message = end.message;
+  info_.status =
+      confirmed(end.status, problem_, Law::convex, gamma, options_.tolerance, info_.message);
   return info_;
 }
 

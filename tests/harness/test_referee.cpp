@@ -94,7 +94,9 @@ Measures measure_on_host(const ContactProblem& p, const std::vector<double>& mat
       }
       double block[9];
       for (std::size_t e = 0; e < 9; ++e) block[e] = matrix[(3 * c + e / 3) * size + 3 * c + e % 3];
-      if (!(block[0] > 0 && block[4] > 0 && block[8] > 0)) continue;
+      if (block[0] + block[4] + block[8] == 0) {  // two immovable bodies: s stands for N_cc
+        for (std::size_t e = 0; e < 3; ++e) block[4 * e] = s;
+      }
       const Triple r{p.r[3 * c], p.r[3 * c + 1], p.r[3 * c + 2]};
       const Triple x = solve3(block, violation), y = solve3(block, r);
       for (std::size_t k = 0; k < 3; ++k) {

@@ -211,7 +211,7 @@ TEST_CASE("resume keys have the parts and the order that they always had") {
                                            "cost=0.1, residual=1e-05",
                                            "0.25",
                                            "true",
-                                           "1",
+                                           std::to_string(referee_version),
                                            "4"};
   for (std::size_t i = 0; i < values.size(); ++i) CHECK(parts[i].second == values[i]);
   check_begins(parts[2].second, "omega=0.25, ");

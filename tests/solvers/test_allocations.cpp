@@ -90,8 +90,7 @@ TEST_CASE("allocations: methods without iterative linear solves make nothing of 
 }
 
 // Belos makes vectors when a linear solve begins and small objects in each of its iterations,
-// CHOLMOD workspace when it factors. Views of ours are made by nobody; the one that an incomplete
-// factorisation says "pivot failed" with is one number, and it is made once for every shift tried.
+// CHOLMOD workspace when it factors. Views of ours are made by nobody.
 TEST_CASE("allocations: methods with linear systems make no arrays of ours") {
   struct Allowed {
     const char* spec;
