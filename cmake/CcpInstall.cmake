@@ -31,7 +31,8 @@ set(_ccp_share ${CMAKE_INSTALL_DATADIR}/ccpbench)
 install(DIRECTORY problems/data DESTINATION ${_ccp_share}/problems)
 install(DIRECTORY harness/studies DESTINATION ${_ccp_share}/harness)
 install(DIRECTORY scripts DESTINATION ${_ccp_share} USE_SOURCE_PERMISSIONS
-  PATTERN "__pycache__" EXCLUDE PATTERN "*.sh" EXCLUDE PATTERN "packages.txt" EXCLUDE
+  PATTERN "__pycache__" EXCLUDE PATTERN "*.egg-info" EXCLUDE PATTERN "python/build" EXCLUDE
+  PATTERN "*.sh" EXCLUDE PATTERN "packages.txt" EXCLUDE
   PATTERN "quickstart" EXCLUDE PATTERN "test" EXCLUDE PATTERN "freeze-problems" EXCLUDE
   PATTERN "check" EXCLUDE PATTERN "checks" EXCLUDE)
 install(FILES LICENSE CITATION.cff CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

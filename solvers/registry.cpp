@@ -104,9 +104,9 @@ std::string words_of(Feature feature) {
     case Feature::compliant:
       return "compliant contacts (/contacts/compliance)";
     case Feature::rolling:
-      return "rolling resistance";
+      return "rolling resistance (/rolling)";
     case Feature::equality:
-      return "equality constraints";
+      return "equality constraints (/equality)";
     case Feature::distributed:
       return "several ranks";
     case Feature::device:
@@ -181,6 +181,8 @@ std::unique_ptr<Solver> make_solver(const SolverSpec& spec) {
 std::vector<Feature> features_of(const ContactProblem& problem) {
   std::vector<Feature> features;
   if (problem.is_compliant()) features.push_back(Feature::compliant);
+  if (problem.has(ConstraintKind::rolling)) features.push_back(Feature::rolling);
+  if (problem.has(ConstraintKind::equality)) features.push_back(Feature::equality);
   return features;
 }
 

@@ -10,7 +10,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "problems/geometry/contact_detection.hpp"
+#include "problems/geometry/sphere_contacts.hpp"
+#include "problems/model/frame.hpp"
 
 namespace ccp::test {
 namespace fs = std::filesystem;

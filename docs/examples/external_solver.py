@@ -2,9 +2,12 @@
 """A solver for ccpbench: projected gradients with Nesterov's acceleration and restart."""
 import sys
 import time
+
 import h5py
 import numpy as np
+
 from read_problem import contact_velocity  # u = N gamma + r, beside this file
+
 
 def project(x, mu):
     """Onto the friction cones {mu n >= |t|}, contact by contact."""
@@ -15,7 +18,8 @@ def project(x, mu):
 problem, output, time_limit = sys.argv[1:]
 with h5py.File(problem) as file, h5py.File(output, "w") as answer:
     mu, r, start = file["/ccp/mu"][()][:, None], file["/ccp/r"][()], time.perf_counter()
-    x, gamma, y, k, age, now, change, history = r + 1, 0 * r, 0 * r, 0, 0, 0, 1, []
+    x, gamma, y, k, age, now, change = r + 1, 0 * r, 0 * r, 0, 0, 0.0, 1.0
+    history: list[tuple[float, int, np.ndarray]] = []
     for _ in range(30):  # |x| becomes the largest eigenvalue of N
         x = contact_velocity(file, x / np.linalg.norm(x)) - r
     while now < float(time_limit) and k < 100000 and change > 1e-12 * abs(gamma).max():

@@ -18,7 +18,11 @@ BODIES = COMMON + [
     ("/contacts/arm_a", "<f8"), ("/contacts/arm_b", "<f8"),
     ("/contacts/gap", "<f8"), ("/contacts/stiffness", "<f8"),
     ("/bodies/position", "<f8"), ("/bodies/orientation", "<f8"),
-    ("/bodies/radius", "<f8"), ("/bodies/velocity", "<f8"), ("/contacts/compliance", "<f8")]
+    ("/bodies/radius", "<f8"), ("/bodies/velocity", "<f8"), ("/contacts/compliance", "<f8"),
+    ("/rolling/contact", "<i4"), ("/rolling/rho", "<f8"), ("/rolling/r", "<f8"),
+    ("/rolling/compliance", "<f8"), ("/equality/bodies", "<i4"), ("/equality/rows", "<i4"),
+    ("/equality/jacobian_a", "<f8"), ("/equality/jacobian_b", "<f8"), ("/equality/r", "<f8"),
+    ("/equality/compliance", "<f8")]
 ASSEMBLED = COMMON + [
     ("/delassus/row_offsets", "<i8"), ("/delassus/columns", "<i4"),
     ("/delassus/blocks", "<f8"), ("/contacts/stiffness", "<f8"), ("/contacts/compliance", "<f8")]
@@ -48,7 +52,7 @@ def content_hash(file):
 
 
 def contact_velocity(file, gamma):
-    """u = (N + Sigma) gamma + r, [n][3]: N = D^T M^-1 D is applied body by body and never formed."""
+    """u = (N + Sigma) gamma + r, [n][3]: N = D^T M^-1 D is applied body by body, never formed."""
     given_way = np.zeros_like(gamma)
     if "/contacts/compliance" in file:
         given_way = file["/contacts/compliance"][()][:, [0, 1, 1]] * gamma

@@ -7,17 +7,23 @@ Usage: render_vtk.py PREFIX OUT.png
 """
 import sys
 
+# The last two register what draws.
+import vtkmodules.vtkInteractionStyle
+import vtkmodules.vtkRenderingFreeType
+import vtkmodules.vtkRenderingOpenGL2  # noqa: F401
 from vtkmodules.vtkCommonDataModel import vtkDataObject
 from vtkmodules.vtkFiltersCore import vtkPolyDataNormals, vtkThreshold, vtkTubeFilter
 from vtkmodules.vtkFiltersGeometry import vtkGeometryFilter
 from vtkmodules.vtkIOImage import vtkPNGWriter
 from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 from vtkmodules.vtkRenderingAnnotation import vtkScalarBarActor
-from vtkmodules.vtkRenderingCore import (vtkActor, vtkPolyDataMapper, vtkRenderer, vtkRenderWindow,
-                                         vtkWindowToImageFilter)
-import vtkmodules.vtkInteractionStyle  # noqa: F401  (registers the OpenGL back end's helpers)
-import vtkmodules.vtkRenderingFreeType  # noqa: F401
-import vtkmodules.vtkRenderingOpenGL2  # noqa: F401
+from vtkmodules.vtkRenderingCore import (
+    vtkActor,
+    vtkPolyDataMapper,
+    vtkRenderer,
+    vtkRenderWindow,
+    vtkWindowToImageFilter,
+)
 
 
 def read(path):
@@ -81,7 +87,8 @@ def main(prefix, output):
 
     renderer = vtkRenderer()
     renderer.SetBackground(1, 1, 1)
-    for one in (spheres, chains, bar(speed, "speed [m/s]", 0.02), bar(gamma, "|gamma| [N s]", 0.88)):
+    bars = bar(speed, "speed [m/s]", 0.02), bar(gamma, "|gamma| [N s]", 0.88)
+    for one in (spheres, chains, *bars):
         renderer.AddActor(one)
     camera = renderer.GetActiveCamera()
     camera.SetPosition(0.1, -1, 0.1)

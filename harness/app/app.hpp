@@ -4,8 +4,6 @@
 #include <string>
 
 #include "problems/formats/fclib/mass_form.hpp"
-#include "problems/geometry/contact_detection.hpp"
-#include "problems/scenes/column.hpp"
 
 namespace ccp::app {
 
@@ -48,11 +46,6 @@ void add_manual(CLI::App& app);
 void add_export_matrix_market(CLI::App& command);
 void add_export_vtk(CLI::App& command);
 
-/// --heavy-fraction and --mass-ratio, for commands that make problems of spheres.
-void add_heavy_options(CLI::App& command, HeavySpheres& heavy);
-
-/// --diameter, --young and others of a column of elastic spheres, but for how many there are.
-void add_column_options(CLI::App& command, ColumnOptions& column);
 /// Sparse Cholesky, for importers and exporters.
 MassFactoriser mass_factoriser();
 

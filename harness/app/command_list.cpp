@@ -7,7 +7,9 @@
 #include "harness/measure/measures.hpp"
 #include "harness/study/study.hpp"
 #include "problems/formats/catalogue.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/formats/importer_table.hpp"
+#include "problems/geometry/pair_table.hpp"
+#include "problems/scenes/scene_table.hpp"
 #include "solvers/preconditioners/preconditioner.hpp"
 #include "solvers/registry.hpp"
 
@@ -100,8 +102,43 @@ void list_measures(bool as_json) {
   if (as_json) fmt::print("{}\n", all.dump(2));
 }
 
-void list_pairs(const std::vector<std::pair<std::string, std::string>>& rows, bool as_json,
-                const char* first, const char* second) {
+/// What each scene is and can do, and as JSON its options, too.
+void list_scenes(bool as_json) {
+  std::size_t width = 0;
+  for (const SceneEntry& entry : scene_entries()) width = std::max(width, entry.id.size());
+  json all = json::array();
+  for (const SceneEntry& entry : scene_entries()) {
+    const std::vector<std::string> abilities = texts_of(entry.abilities);
+    if (!as_json) {
+      fmt::print("{:<{}}  {} ({})\n", entry.id, width, entry.summary, fmt::join(abilities, ", "));
+      continue;
+    }
+    all.push_back({{"name", entry.id},
+                   {"summary", entry.summary},
+                   {"abilities", abilities},
+                   {"step_solver", entry.step_solver},
+                   {"options", list_options(entry.make()->options(), true)}});
+  }
+  if (as_json) fmt::print("{}\n", all.dump(2));
+}
+
+void list_importers(bool as_json) {
+  json all = json::array();
+  for (const ImporterEntry& entry : importer_entries()) {
+    if (!as_json) {
+      fmt::print("{}  {} ({})\n", entry.id, entry.summary, fmt::join(entry.extensions, ", "));
+    }
+    const json options = list_options(entry.make()->options(), as_json);
+    all.push_back({{"name", entry.id},
+                   {"summary", entry.summary},
+                   {"extensions", entry.extensions},
+                   {"options", options}});
+  }
+  if (as_json) fmt::print("{}\n", all.dump(2));
+}
+
+void list_rows(const std::vector<std::pair<std::string, std::string>>& rows, bool as_json,
+               const char* first, const char* second) {
   std::size_t width = 0;
   json all = json::array();
   for (const auto& [name, text] : rows) {
@@ -118,42 +155,38 @@ void list_pairs(const std::vector<std::pair<std::string, std::string>>& rows, bo
 }  // namespace
 
 void add_list(CLI::App& app, Context&) {
-  auto* command = app.add_subcommand(
-      "list", "Show the solvers, preconditioners, measures, problems, scenes or studies there are");
   struct Arguments {
     std::string what;
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  command
-      ->add_option("what", arguments->what,
-                   "solvers, preconditioners, measures, problems, scenes or studies")
+  const std::vector<std::string> subjects = {"solvers", "preconditioners", "measures",  "problems",
+                                             "scenes",  "studies",         "importers", "pairs"};
+  const std::string text = fmt::format("{}", fmt::join(subjects, ", "));
+  auto* command = app.add_subcommand("list", "Show what there is of a kind: " + text);
+  command->add_option("what", arguments->what, "One of " + text)
       ->required()
-      ->check(CLI::IsMember(
-          {"solvers", "preconditioners", "measures", "problems", "scenes", "studies"}));
+      ->check(CLI::IsMember(subjects));
   command->add_flag("--json", arguments->json, "JSON instead of text");
   command->callback([arguments] {
+    const std::string& what = arguments->what;
+    const bool as_json = arguments->json;
     std::vector<std::pair<std::string, std::string>> rows;
-    if (arguments->what == "solvers") {
-      list_solvers(arguments->json);
-      return;
-    }
-    if (arguments->what == "preconditioners") {
-      list_preconditioners(arguments->json);
-      return;
-    }
-    if (arguments->what == "measures") {
-      list_measures(arguments->json);
-      return;
-    }
-    if (arguments->what == "problems") {
+    if (what == "solvers") return list_solvers(as_json);
+    if (what == "preconditioners") return list_preconditioners(as_json);
+    if (what == "measures") return list_measures(as_json);
+    if (what == "scenes") return list_scenes(as_json);
+    if (what == "importers") return list_importers(as_json);
+    if (what == "problems") {
       for (const CatalogueEntry& entry : catalogue()) rows.emplace_back(entry.name, entry.summary);
-    } else if (arguments->what == "scenes") {
-      for (const SceneEntry& entry : scene_entries()) rows.emplace_back(entry.name, entry.summary);
+    } else if (what == "pairs") {
+      for (const PairEntry& entry : pair_entries()) {
+        rows.emplace_back(entry.a + "-" + entry.b, entry.summary);
+      }
     } else {
       rows = study_entries();
     }
-    list_pairs(rows, arguments->json, "name", "summary");
+    list_rows(rows, as_json, "name", "summary");
   });
 }
 

@@ -26,8 +26,9 @@ std::string find_script(const std::string& name) {
                    "no such file (CCPBENCH_SCRIPTS_DIR says where it is)");
 }
 
-/// Becomes that program; its exit code is ours.
-void become(std::vector<std::string> words) {
+/// Becomes that program; its exit code is ours. What it asks of ccpbench, it asks of us.
+void become(const Context& context, std::vector<std::string> words) {
+  setenv("CCPBENCH", context.program.c_str(), 1);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -61,7 +62,7 @@ void add_report(CLI::App& app, Context& context) {
     add("--measure", arguments->measure);
     add("--title", arguments->title);
     add("--figures", arguments->figures);
-    become(words);
+    become(context, words);
   });
 }
 
@@ -84,7 +85,7 @@ void add_compare(CLI::App& app, Context& context) {
     if (!arguments->target.empty()) words.insert(words.end(), {"--target", arguments->target});
     if (arguments->mixed) words.emplace_back("--mixed");
     if (arguments->json) words.emplace_back("--json");
-    become(words);
+    become(context, words);
   });
 }
 

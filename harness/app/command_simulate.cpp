@@ -7,20 +7,24 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/app/app.hpp"
+#include "harness/app/listed_options.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/run/start.hpp"
 #include "harness/simulation/column_table.hpp"
 #include "harness/simulation/step_solver.hpp"
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
+#include "problems/scenes/scene_table.hpp"
 #include "solvers/core/trilinos.hpp"
 
 namespace ccp::app {
 namespace {
 
 struct Arguments {
-  ColumnOptions column;
-  std::vector<long> spheres{25}, iterations{10, 20, 50, 100, 200, 500};
+  std::string size;  ///< name of the option that is the scene's size
+  std::unique_ptr<Scene> scene;
+  std::unique_ptr<ListedOptions> options;
+  std::vector<long> iterations{10, 20, 50, 100, 200, 500};
   std::vector<std::string> starts{"cold", "history", "hertz"};
   std::string solver = "pgs", output;
   double until = 0;
@@ -53,30 +57,36 @@ void simulate(Arguments& a, Context& context) {
   std::vector<StepStart> starts;
   for (const std::string& text : a.starts) starts.push_back(step_start(text));
   std::sort(a.iterations.begin(), a.iterations.end());
-  column_height(a.column);  // refuses a column that cannot be before anything is printed
+  // What cannot be is refused before anything is printed.
+  a.options->apply(a.scene->options());
+  const std::vector<std::string> sizes = a.options->values();
+  for (const std::string& size : sizes) a.scene->options().set(a.size, size);
+  a.scene->height_at_rest();
   const KokkosSession kokkos(1);
   RegisteredStepSolver solver(a.solver);
+  SceneTools tools;
+  tools.solver = &solver;
   constexpr double unbounded = std::numeric_limits<double>::infinity();
   std::vector<ColumnRow> rows;
   ProgressLine progress(!a.quiet && !a.json);
-  for (const long spheres : a.spheres) {
-    a.column.spheres = static_cast<std::size_t>(spheres);
-    const double theory = column_height(a.column);
+  for (const std::string& size : sizes) {
+    a.scene->options().set(a.size, size);
+    const double theory = a.scene->height_at_rest();
     for (std::size_t s = 0; s < starts.size(); ++s) {
       for (const long iterations : a.iterations) {
         progress.show(
-            fmt::format("{} spheres, {}, {} iterations", spheres, a.starts[s], iterations));
-        ColumnRow row{spheres, iterations, a.starts[s], theory, {}};
-        row.run = simulate_column(a.column, starts[s],
-                                  {unbounded, static_cast<int>(iterations), unbounded, 1}, solver);
+            fmt::format("{} {}, {}, {} iterations", size, a.size, a.starts[s], iterations));
+        ColumnRow row{std::stol(size), iterations, a.starts[s], theory, {}};
+        row.run = a.scene->simulate(starts[s],
+                                    {unbounded, static_cast<int>(iterations), unbounded, 1}, tools);
         rows.push_back(row);
         progress.clear();
         if (!a.quiet && !a.json) {
           if (rows.size() == 1) {
-            fmt::print("{:>7} {:<18} {:>10} {:>12} {:>10} {:>8}\n", "spheres", "start",
-                       "iterations", "height [m]", "error", "time [s]");
+            fmt::print("{:>7} {:<18} {:>10} {:>12} {:>10} {:>8}\n", a.size, "start", "iterations",
+                       "height [m]", "error", "time [s]");
           }
-          fmt::print("{:>7} {:<18} {:>10} {:>12.6f} {:>10.2e} {:>8.3g}{}\n", spheres, row.start,
+          fmt::print("{:>7} {:<18} {:>10} {:>12.6f} {:>10.2e} {:>8.3g}{}\n", size, row.start,
                      iterations, row.run.height, row.run.error, row.run.time,
                      row.run.at_rest ? "" : " not at rest");
         }
@@ -101,36 +111,38 @@ void add_simulate(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand(
       "simulate", "Simulate a scene with a solver that may be inaccurate in every step");
   command->require_subcommand(1);
-  auto* column = command->add_subcommand(
-      "column", "The column of Wang 2016: its height at rest by iterations a step and warm start");
-  auto arguments = std::make_shared<Arguments>();
-  auto* a = arguments.get();
-  add_column_options(*column, a->column);
-  column->add_option("--spheres", a->spheres, "Numbers of spheres, comma-separated")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  column->add_option("--iterations", a->iterations, "Iterations in every step, comma-separated")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1000000000))
-      ->capture_default_str();
-  column
-      ->add_option(
-          "--starts", a->starts,
-          "Where the solver starts: cold, history[beta=0.85], previous, hertz, NAME*FACTOR; "
-          "comma-separated")
-      ->delimiter(',')
-      ->capture_default_str();
-  column->add_option("-s,--solver", a->solver, "Solver of the steps")->capture_default_str();
-  column
-      ->add_option("--until", a->until,
-                   "No more iterations once it is at rest with a height wrong by this part at most")
-      ->check(CLI::NonNegativeNumber);
-  column->add_option("-o,--output", a->output, "Table to write");
-  column->add_flag("--force", a->force, "Overwrite the output");
-  column->add_flag("--json", a->json, "Print JSON");
-  column->add_flag("--quiet", a->quiet, "Print nothing");
-  column->callback([arguments, &context] { simulate(*arguments, context); });
+  for (const SceneEntry& entry : scene_entries()) {
+    if (!entry.can(SceneAbility::simulation)) continue;
+    auto* scene = command->add_subcommand(
+        entry.id,
+        entry.summary + ": its height at rest by iterations a step and start of the solver");
+    auto a = std::make_shared<Arguments>();
+    a->size = entry.size;
+    a->scene = entry.make();
+    a->options = std::make_unique<ListedOptions>(*scene, a->scene->options(), entry.size);
+    scene->add_option("--iterations", a->iterations, "Iterations in every step, comma-separated")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1000000000))
+        ->capture_default_str();
+    scene
+        ->add_option(
+            "--starts", a->starts,
+            "Where the solver starts: cold, history[beta=0.85], previous, hertz, NAME*FACTOR; "
+            "comma-separated")
+        ->delimiter(',')
+        ->capture_default_str();
+    scene->add_option("-s,--solver", a->solver, "Solver of the steps")->capture_default_str();
+    scene
+        ->add_option(
+            "--until", a->until,
+            "No more iterations once it is at rest with a height wrong by this part at most")
+        ->check(CLI::NonNegativeNumber);
+    scene->add_option("-o,--output", a->output, "Table to write");
+    scene->add_flag("--force", a->force, "Overwrite the output");
+    scene->add_flag("--json", a->json, "Print JSON");
+    scene->add_flag("--quiet", a->quiet, "Print nothing");
+    scene->callback([a, &context] { simulate(*a, context); });
+  }
 }
 
 }  // namespace ccp::app

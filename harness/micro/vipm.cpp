@@ -1,6 +1,6 @@
 // The kernels of the velocity-space interior-point method.
 #include "harness/micro/micro.hpp"
-#include "solvers/velocity_space/velocity_system.hpp"
+#include "solvers/velocity_space/make_system.hpp"
 #include "solvers/vipm/contact_state.hpp"
 
 namespace {
@@ -10,7 +10,7 @@ using namespace ccp::micro;
 
 /// An iterate inside the cones with everything assembled and factorised.
 struct Iterate {
-  std::unique_ptr<VelocitySystem> system = VelocitySystem::make(device(), "auto", "block_ic0");
+  std::unique_ptr<VelocitySystem> system = make_velocity_system(device(), "auto", "block_ic0");
   vipm::ContactState state{device(), system->contact_order()};
   Vector z{system->map(), 1}, out{system->map(), 1};
   VectorView d{"ccp::micro::d", 3 * host().contacts()};

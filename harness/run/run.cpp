@@ -10,7 +10,7 @@
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/registry.hpp"

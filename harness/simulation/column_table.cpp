@@ -14,10 +14,11 @@ constexpr const char* format_name = "ccpbench-columns";
 
 /// The numbers of a row, by the names of their columns in the file.
 struct Columns {
-  std::vector<std::pair<const char*, double ColumnRun::*>> numbers{{"height", &ColumnRun::height},
-                                                                   {"error", &ColumnRun::error},
-                                                                   {"time", &ColumnRun::time},
-                                                                   {"speed", &ColumnRun::speed}};
+  std::vector<std::pair<const char*, double SettlingRun::*>> numbers{
+      {"height", &SettlingRun::height},
+      {"error", &SettlingRun::error},
+      {"time", &SettlingRun::time},
+      {"speed", &SettlingRun::speed}};
   std::vector<std::pair<const char*, long ColumnRow::*>> counts{
       {"spheres", &ColumnRow::spheres}, {"iterations", &ColumnRow::iterations}};
 };

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "harness/run/provenance.hpp"
-#include "problems/scenes/column.hpp"
+#include "problems/scenes/scene.hpp"
 
 namespace ccp {
 
@@ -16,7 +16,7 @@ struct ColumnRow {
   long spheres = 0, iterations = 0;  ///< of the column, and of the solver in every step
   std::string start;
   double theory = 0;  ///< m, height by Hertz's law
-  ColumnRun run;
+  SettlingRun run;
 };
 
 /// @throws InputError if the file exists (and `overwrite` is false) or cannot be written

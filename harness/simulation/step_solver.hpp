@@ -3,12 +3,12 @@
 #include <memory>
 #include <string>
 
-#include "problems/dynamics/sphere_steps.hpp"
+#include "problems/dynamics/step_solver.hpp"
 #include "solvers/core/solver.hpp"
 
 namespace ccp {
 
-/// A registered solver as the step solver of a generator. It ends a step when the referee measures
+/// A registered solver as the step solver of a scene. It ends a step when the referee measures
 /// the accuracy asked for, or at the limit of iterations; it looks at fixed iterations, not at
 /// times, so that a simulation is the same on every run. Where both bounds are infinite nobody
 /// looks. Kokkos must be running.

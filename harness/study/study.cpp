@@ -28,6 +28,20 @@ fs::path studies_folder() {
   return fs::path(root_folder()) / "harness" / "studies";
 }
 
+/// A study's name. Aliases, until the release after 0.1: the papers' studies were called `paper-`,
+/// a number for the paper, and the figure (scripts/python/ccpbench/reproduce/figures.py has those
+/// of figures).
+std::string present_name(const std::string& name) {
+  static const std::map<std::string, std::string> papers = {{"000", "kleinert2017"},
+                                                            {"001", "kleinert2014"},
+                                                            {"003", "wang2016"},
+                                                            {"004", "koziara2019"}};
+  const std::string before = "paper-";
+  if (name.rfind(before, 0) != 0 || name.size() < 10 || name[9] != '-') return name;
+  const auto paper = papers.find(name.substr(before.size(), 3));
+  return paper == papers.end() ? name : paper->second + name.substr(9);
+}
+
 /// A node of a study, with the file it is written in.
 struct Entry {
   YAML::Node node;
@@ -434,7 +448,7 @@ std::string safe_in_file_names(const std::string& text) {
 
 std::string resolve_study(const std::string& name_or_path) {
   if (is_regular_file(name_or_path)) return name_or_path;
-  const fs::path named = studies_folder() / (name_or_path + ".yaml");
+  const fs::path named = studies_folder() / (present_name(name_or_path) + ".yaml");
   if (path_exists(named.string())) return named.string();
   throw InputError(name_or_path, "", "a study file or a name of `ccpbench list studies`",
                    "no such file");

@@ -11,7 +11,7 @@
 #include "solvers/core/transfer.hpp"
 #include "solvers/linear/sparse_matrix.hpp"
 #include "solvers/velocity_space/body_order.hpp"
-#include "solvers/velocity_space/velocity_system.hpp"
+#include "solvers/velocity_space/make_system.hpp"
 
 namespace ccp {
 namespace {
@@ -209,7 +209,7 @@ std::vector<std::string> export_system_matrices(const std::string& prefix,
   std::unique_ptr<VelocitySystem> velocity;
   BodyOrder order;
   if (bodies) {
-    velocity = VelocitySystem::make(device, "natural", "block_jacobi");
+    velocity = make_velocity_system(device, "natural", "block_jacobi");
     order = order_bodies(problem, "natural", false);
   }
   auto file = files.begin();

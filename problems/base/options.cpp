@@ -14,15 +14,18 @@ namespace {
 
 std::string range_text(const OptionList::Range& range) {
   const bool low = std::isfinite(range.low), high = std::isfinite(range.high);
-  const char* sign = range.above ? ">" : ">=";
-  if (low && high) return fmt::format("{} {} and <= {}", sign, range.low, range.high);
-  if (low) return fmt::format("{} {}", sign, range.low);
-  if (high) return fmt::format("<= {}", range.high);
+  const char* low_sign = range.above ? ">" : ">=";
+  const char* high_sign = range.below ? "<" : "<=";
+  if (low && high) {
+    return fmt::format("{} {} and {} {}", low_sign, range.low, high_sign, range.high);
+  }
+  if (low) return fmt::format("{} {}", low_sign, range.low);
+  if (high) return fmt::format("{} {}", high_sign, range.high);
   return "any";
 }
 
 bool inside(const OptionList::Range& range, double value) {
-  return std::isfinite(value) && value <= range.high &&
+  return std::isfinite(value) && (range.below ? value < range.high : value <= range.high) &&
          (range.above ? value > range.low : value >= range.low);
 }
 
@@ -57,18 +60,41 @@ OptionList& OptionList::number(const std::string& name, double& field, Range ran
   return *this;
 }
 
+template <class Integer>
+OptionList& OptionList::whole(const std::string& name, Integer& field, Range range,
+                              const std::string& help) {
+  Integer* target = &field;
+  options_.push_back(
+      {name, "integer " + range_text(range), help, [target] { return fmt::format("{}", *target); },
+       [target, range](const std::string& text) {
+         Integer value = 0;
+         const char* last = text.data() + text.size();
+         const auto [end, error] = std::from_chars(text.data(), last, value);
+         if (error != std::errc() || end != last || !inside(range, static_cast<double>(value))) {
+           return false;
+         }
+         *target = value;
+         return true;
+       }});
+  return *this;
+}
+
 OptionList& OptionList::integer(const std::string& name, int& field, Range range,
                                 const std::string& help) {
-  int* target = &field;
-  options_.push_back({name, "integer " + range_text(range), help,
-                      [target] { return fmt::format("{}", *target); },
-                      [target, range](const std::string& text) {
-                        int value = 0;
-                        const char* last = text.data() + text.size();
-                        const auto [end, error] = std::from_chars(text.data(), last, value);
-                        if (error != std::errc() || end != last || !inside(range, value))
-                          return false;
-                        *target = value;
+  return whole(name, field, range, help);
+}
+
+OptionList& OptionList::integer(const std::string& name, std::uint64_t& field, Range range,
+                                const std::string& help) {
+  range.low = std::max(range.low, 0.0);
+  return whole(name, field, range, help);
+}
+
+OptionList& OptionList::text(const std::string& name, std::string& field, const std::string& help) {
+  std::string* target = &field;
+  options_.push_back({name, "text", help, [target] { return *target; },
+                      [target](const std::string& text) {
+                        *target = text;
                         return true;
                       }});
   return *this;
@@ -120,15 +146,24 @@ bool OptionList::has(const std::string& name) const {
                      [&](const Option& option) { return option.name == name; });
 }
 
+void OptionList::refuse(const Option& option, const std::string& value) const {
+  throw InputError(owner_, fmt::format("option {}", option.name), option.allowed,
+                   fmt::format("'{}'", value));
+}
+
+void OptionList::check() const {
+  for (const Option& option : options_) {
+    const std::string value = option.get();
+    if (!option.set(value)) refuse(option, value);
+  }
+}
+
 void OptionList::set(const std::string& name, const std::string& text) {
   std::vector<std::string> names;
   for (Option& option : options_) {
     names.push_back(option.name);
     if (option.name != name) continue;
-    if (!option.set(text)) {
-      throw InputError(owner_, fmt::format("option {}", name), option.allowed,
-                       fmt::format("'{}'", text));
-    }
+    if (!option.set(text)) refuse(option, text);
     return;
   }
   throw InputError(fmt::format("{}: unknown option '{}'{} (it has {})", owner_, name,

@@ -9,7 +9,8 @@
 
 namespace ccp {
 
-/// The named options of one solver (or preconditioner), bound to the fields of its option struct.
+/// The named options of one solver (preconditioner, scene, importer), bound to the fields of its
+/// option struct; the help of an option ends in its unit.
 /// One list serves the command line, studies, result files, resume keys and the documentation.
 ///
 ///     OptionList PgjSolver::options() {
@@ -17,13 +18,17 @@ namespace ccp {
 ///     }
 class OptionList {
  public:
-  /// Allowed values: low <= value <= high, or strictly above low when `above` is set.
+  /// Allowed values: low <= value <= high; strictly above low or below high where that is set.
   struct Range {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
-    bool above = false;
+    bool above = false, below = false;
+    /// All numbers >= low.
+    static Range at_least(double low) {
+      return {low, std::numeric_limits<double>::infinity(), false, false};
+    }
     /// All numbers > 0.
-    static Range positive() { return {0, std::numeric_limits<double>::infinity(), true}; }
+    static Range positive() { return {0, std::numeric_limits<double>::infinity(), true, false}; }
   };
   struct Entry {
     std::string name, value, allowed, help;
@@ -35,15 +40,24 @@ class OptionList {
 
   OptionList& number(const std::string& name, double& field, Range range, const std::string& help);
   OptionList& integer(const std::string& name, int& field, Range range, const std::string& help);
+  OptionList& integer(const std::string& name, std::uint64_t& field, Range range,
+                      const std::string& help);
   OptionList& flag(const std::string& name, bool& field, const std::string& help);
   OptionList& choice(const std::string& name, std::string& field,
                      const std::vector<std::string>& choices, const std::string& help);
+
+  /// Any text.
+  OptionList& text(const std::string& name, std::string& field, const std::string& help);
 
   /// Adds the options of somebody this one works with. A name that is there already is set in both.
   OptionList& include(const OptionList& other);
 
   /// @throws InputError for an unknown name, text that is not such a value, or one out of range
   void set(const std::string& name, const std::string& text);
+
+  /// Checks the values of the fields as they are, for callers that have set them themselves.
+  /// @throws InputError as set() does
+  void check() const;
 
   bool has(const std::string& name) const;
   /// Name, current value, allowed values and help of every option, in declaration order.
@@ -55,6 +69,11 @@ class OptionList {
     std::function<std::string()> get;
     std::function<bool(const std::string&)> set;  ///< false: not an allowed value
   };
+
+  template <class Integer>
+  OptionList& whole(const std::string& name, Integer& field, Range range, const std::string& help);
+  [[noreturn]] void refuse(const Option& option, const std::string& value) const;
+
   std::string owner_;
   std::vector<Option> options_;
 };

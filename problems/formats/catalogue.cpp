@@ -7,7 +7,7 @@
 
 #include "problems/base/error.hpp"
 #include "problems/base/root_folder.hpp"
-#include "problems/formats/sequence_file.hpp"
+#include "problems/formats/problem_place.hpp"
 
 namespace ccp {
 namespace fs = std::filesystem;

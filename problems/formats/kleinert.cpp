@@ -128,4 +128,41 @@ ContactProblem import_kleinert(const std::string& path, std::size_t contacts,
   return problem;
 }
 
+namespace {
+
+class Kleinert : public Importer {
+ public:
+  OptionList options() override {
+    using Range = OptionList::Range;
+    return OptionList("kleinert", "importer")
+        .integer("contacts", contacts_, Range::at_least(0),
+                 "Number of contacts, nearest candidates first (0: the papers' for 2048, 5040 and "
+                 "10192 particles, else all pairs within 0.666 mean radii)")
+        .number("mu", model_.mu, Range::at_least(0), "Friction coefficient")
+        .number("dt", model_.dt, Range::positive(), "Time step, s")
+        .number("gravity", gravity_, {}, "Along -z, m/s^2")
+        .number("young", model_.young, Range::at_least(0),
+                "Young's modulus, Pa (0: store no stiffness)")
+        .number("poisson", model_.poisson, {0, 0.5}, "Poisson's ratio")
+        .include(heavy_options(heavy_));
+  }
+  Imported read(const std::string& path, const ImportTools&) override {
+    SphereModel model = model_;
+    model.gravity = {0, 0, -gravity_};
+    return {import_kleinert(path, contacts_, model, heavy_), {}};
+  }
+
+ private:
+  std::uint64_t contacts_ = 0;
+  double gravity_ = 10;
+  SphereModel model_;
+  HeavySpheres heavy_;
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> kleinert_importer() {
+  return std::make_unique<Kleinert>();
+}
+
 }  // namespace ccp

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
-#include "problems/geometry/contact_detection.hpp"
+#include "problems/formats/importer.hpp"
+#include "problems/geometry/sphere_contacts.hpp"
 
 namespace ccp {
 
@@ -18,5 +20,8 @@ Spheres read_kleinert(const std::string& path);
 /// other number all pairs closer than 0.666 mean radii, the cutoff those three share.
 ContactProblem import_kleinert(const std::string& path, std::size_t contacts,
                                const SphereModel& model, const HeavySpheres& heavy = {});
+
+/// The row of the table: import_kleinert().
+std::unique_ptr<Importer> kleinert_importer();
 
 }  // namespace ccp

@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <regex>
 #include <set>
 #include <utility>
 
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/problem_file.hpp"
+#include "problems/formats/problem_place.hpp"
 
 namespace ccp {
 namespace {
-
-constexpr const char* format_name = "ccpbench-sequence";
 
 /// Checks steps against each other as they come.
 class Consistency {
@@ -62,22 +60,7 @@ class Consistency {
   double dt_ = 0;
 };
 
-std::string step_place(const std::string& path, std::size_t step) {
-  return fmt::format("{}#{}", path, step);
-}
-
 }  // namespace
-
-std::string step_group(std::size_t step) {
-  return fmt::format("/steps/{:04}", step);
-}
-
-ProblemPlace split_place(const std::string& place) {
-  static const std::regex pattern("(.+)(#[0-9]{1,9}(\\.\\.[0-9]{1,9})?)");
-  std::smatch match;
-  if (!std::regex_match(place, match, pattern)) return {place, ""};
-  return {match[1], match[2]};
-}
 
 void write_sequence(const std::string& path, const std::string& name,
                     const std::vector<ContactProblem>& steps, bool overwrite) {
@@ -91,7 +74,7 @@ void write_sequence(const std::string& path, const std::string& name,
     consistency.add(step_place(path, k), steps[k]);
   }
   Hdf5File file = Hdf5File::create(path, overwrite);
-  file.set_attribute("/", "format", format_name);
+  file.set_attribute("/", "format", sequence_format);
   file.set_attribute("/", "version", static_cast<std::int64_t>(sequence_schema_version));
   file.set_attribute("/", "name", name);
   for (std::size_t k = 0; k < steps.size(); ++k) {
@@ -100,61 +83,6 @@ void write_sequence(const std::string& path, const std::string& name,
   }
   file.enter("/", path);
   file.commit();
-}
-
-bool is_sequence(const std::string& path) {
-  try {
-    return Hdf5File::open(path).string_attribute("/", "format") == format_name;
-  } catch (const InputError&) {
-    return false;
-  }
-}
-
-SequenceSummary read_sequence_summary(const std::string& path) {
-  const Hdf5File file = Hdf5File::open(path);
-  const auto format = file.string_attribute("/", "format");
-  if (format != format_name) {
-    throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
-                     format ? fmt::format("'{}'", *format) : "nothing");
-  }
-  const auto version = file.number_attribute("/", "version");
-  if (!version || version->size() != 1 || version->front() != sequence_schema_version) {
-    throw InputError(
-        path, "root attribute version", fmt::format("{}", sequence_schema_version),
-        version && version->size() == 1 ? fmt::format("{}", version->front()) : "something else");
-  }
-  const auto name = file.string_attribute("/", "name");
-  if (!name) throw InputError(path, "root attribute name", "a string", "nothing");
-  const std::vector<std::string> groups = file.names("/steps");
-  if (groups.empty()) throw InputError(path, "/steps", "at least one step", "none");
-  for (std::size_t k = 0; k < groups.size(); ++k) {
-    if ("/steps/" + groups[k] != step_group(k)) {
-      throw InputError(path, "/steps", fmt::format("groups 0000 to {:04}", groups.size() - 1),
-                       "a member " + groups[k]);
-    }
-  }
-  return {*name, groups.size()};
-}
-
-std::vector<std::string> steps_of(const std::string& place) {
-  const ProblemPlace split = split_place(place);
-  if (!is_sequence(split.file)) {
-    if (split.steps.empty()) return {place};
-    throw InputError(place, "", "steps of a sequence", "a file that is none");
-  }
-  const std::size_t count = read_sequence_summary(split.file).steps;
-  std::size_t first = 0, last = count - 1;
-  if (!split.steps.empty()) {
-    const std::size_t dots = split.steps.find("..");
-    first = last = std::stoul(split.steps.substr(1));
-    if (dots != std::string::npos) last = std::stoul(split.steps.substr(dots + 2));
-    if (first > last || last >= count) {
-      throw InputError(place, "", fmt::format("steps from #0 to #{}", count - 1), split.steps);
-    }
-  }
-  std::vector<std::string> steps;
-  for (std::size_t k = first; k <= last; ++k) steps.push_back(step_place(split.file, k));
-  return steps;
 }
 
 SequenceSummary check_sequence(const std::string& path) {

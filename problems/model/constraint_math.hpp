@@ -43,6 +43,26 @@ CCP_FUNCTION void row_jacobian(const Vec3& axis, const Vec3& arm, int side, doub
   row[3] = sign * lever.x, row[4] = sign * lever.y, row[5] = sign * lever.z;
 }
 
+/// Row i: the torque of a unit impulse along axis i at an arm, arm x e_i.
+struct Lever {
+  double row[3][3];
+};
+CCP_FUNCTION Lever lever_of(const Vec3& arm) {
+  return {{{0, arm.z, -arm.y}, {-arm.z, 0, arm.x}, {arm.y, -arm.x, 0}}};
+}
+/// The pair block of two contacts of one body is  sign_c sign_d (1/m I + turn):  entry (i, j) of
+/// what rotation adds, the velocity along axis i at the first contact that a unit impulse along
+/// axis j at the second one causes.  turn = L_c J^-1 L_d^T
+template <class Inertia>
+CCP_FUNCTION double turn(const Lever& c, const Inertia& inverse_inertia, const Lever& d, int i,
+                         int j) {
+  double sum = 0;
+  for (int p = 0; p < 3; ++p) {
+    for (int q = 0; q < 3; ++q) sum += c.row[i][p] * inverse_inertia(p, q) * d.row[j][q];
+  }
+  return sum;
+}
+
 /// Triple i of a flat array.
 inline Vec3 triple(const std::vector<double>& data, std::size_t i) {
   return {data[3 * i], data[3 * i + 1], data[3 * i + 2]};

@@ -48,6 +48,22 @@ std::vector<ArrayField> array_fields(ContactProblem& p) {
     add("/contacts/stiffness", p.stiffness, {2}, Rows::contacts, false);
   }
   add("/contacts/compliance", p.compliance, {2}, Rows::contacts, false);
+  if (p.form == ContactProblem::Form::assembled) return fields;
+  const bool rolling = p.has(ConstraintKind::rolling);
+  fields.push_back(
+      {"/rolling/contact", nullptr, &p.rolling.contact, nullptr, {}, Rows::rolling, false});
+  add("/rolling/rho", p.rolling.rho, {}, Rows::rolling, rolling);
+  add("/rolling/r", p.rolling.r, {3}, Rows::rolling, rolling);
+  add("/rolling/compliance", p.rolling.compliance, {2}, Rows::rolling, false);
+  const bool equality = p.has(ConstraintKind::equality);
+  fields.push_back(
+      {"/equality/bodies", nullptr, &p.equality.bodies, nullptr, {2}, Rows::equality, equality});
+  fields.push_back(
+      {"/equality/rows", nullptr, &p.equality.rows, nullptr, {}, Rows::equality, false});
+  add("/equality/jacobian_a", p.equality.jacobian_a, {3, 6}, Rows::equality, equality);
+  add("/equality/jacobian_b", p.equality.jacobian_b, {3, 6}, Rows::equality, equality);
+  add("/equality/r", p.equality.r, {3}, Rows::equality, equality);
+  add("/equality/compliance", p.equality.compliance, {3}, Rows::equality, false);
   return fields;
 }
 
@@ -75,18 +91,32 @@ void check_finite(const std::string& where, const std::string& path, const doubl
   }
 }
 
+/// How many rows an array must have, and what one of them belongs to; null: any number.
+std::pair<std::size_t, const char*> rows_of(const ArrayField& field, const ContactProblem& p) {
+  switch (field.rows) {
+    case ArrayField::Rows::contacts:
+      return {p.contacts(), "contact"};
+    case ArrayField::Rows::bodies:
+      return {p.bodies(), "body"};
+    case ArrayField::Rows::rolling:
+      return {p.rolling.size(), "rolling contact"};
+    case ArrayField::Rows::equality:
+      return {p.equality.size(), "equality constraint"};
+    case ArrayField::Rows::free:
+      break;
+  }
+  return {0, nullptr};
+}
+
 void check_shapes(const std::string& where, ContactProblem& p) {
-  const std::size_t n = p.contacts(), m = p.bodies();
   for (const ArrayField& field : array_fields(p)) {
     const std::size_t size = field_size(field);
     if (size == 0 && !field.required) continue;
-    if (field.rows != ArrayField::Rows::free) {
-      const bool per_contact = field.rows == ArrayField::Rows::contacts;
-      const std::size_t expected = (per_contact ? n : m) * tail_size(field);
+    if (const auto [rows, of] = rows_of(field, p); of != nullptr) {
+      const std::size_t expected = rows * tail_size(field);
       if (size != expected) {
         throw InputError(where, field.path,
-                         fmt::format("{} values ({} per {})", expected, tail_size(field),
-                                     per_contact ? "contact" : "body"),
+                         fmt::format("{} values ({} per {})", expected, tail_size(field), of),
                          fmt::format("{}", size));
       }
     }
@@ -124,6 +154,60 @@ void check_identity(const std::string& where, const ContactProblem& p) {
 
 constexpr double tolerance = 1e-8;  // for what must be orthonormal, of unit length or symmetric
 
+/// Pair c of a list of bodies A and B.
+void check_pair(const std::string& where, const char* path, const std::vector<std::int32_t>& bodies,
+                std::size_t c, std::int64_t m) {
+  const std::int64_t a = bodies[2 * c], b = bodies[2 * c + 1];
+  const auto in_range = [m](std::int64_t body) { return body >= -1 && body < m; };
+  if (!in_range(a) || !in_range(b)) {
+    throw InputError(where, fmt::format("{}[{}]", path, c),
+                     fmt::format("body indices in [-1, {})", m), fmt::format("({}, {})", a, b));
+  }
+  if (a == b) {
+    throw InputError(where, fmt::format("{}[{}]", path, c),
+                     "two different bodies, at most one of them immovable (-1)",
+                     fmt::format("({}, {})", a, b));
+  }
+}
+
+void check_rolling(const std::string& where, const ContactProblem& p) {
+  const RollingPool& pool = p.rolling;
+  if (pool.size() > 0 && !p.rotates()) {
+    throw InputError(where, "/rolling", "bodies that rotate (/bodies/inverse_inertia)", "none");
+  }
+  for (std::size_t k = 0; k < pool.size(); ++k) {
+    const std::int64_t c = pool.contact[k], least = k == 0 ? 0 : pool.contact[k - 1] + 1;
+    if (c < least || c >= static_cast<std::int64_t>(p.contacts())) {
+      throw InputError(where, fmt::format("/rolling/contact[{}]", k),
+                       fmt::format("ascending contacts in [0, {})", p.contacts()),
+                       fmt::format("{}", c));
+    }
+  }
+  check_not_negative(where, "/rolling/rho", pool.rho);
+  check_not_negative(where, "/rolling/compliance", pool.compliance, 2);
+}
+
+void check_equality(const std::string& where, const ContactProblem& p) {
+  const EqualityPool& pool = p.equality;
+  for (std::size_t k = 0; k < pool.size(); ++k) {
+    check_pair(where, "/equality/bodies", pool.bodies, k, static_cast<std::int64_t>(p.bodies()));
+    const std::int32_t rows = pool.rows[k];
+    if (rows < 1 || rows > 3) {
+      throw InputError(where, fmt::format("/equality/rows[{}]", k), "1 to 3",
+                       fmt::format("{}", rows));
+    }
+    for (const auto* jacobian : {&pool.jacobian_a, &pool.jacobian_b}) {
+      const auto begin = jacobian->begin() + static_cast<std::ptrdiff_t>(18 * k + 6 * rows),
+                 end = jacobian->begin() + static_cast<std::ptrdiff_t>(18 * (k + 1));
+      if (std::any_of(begin, end, [](double entry) { return entry != 0; })) {
+        throw InputError(where, fmt::format("/equality/jacobian of constraint {}", k),
+                         fmt::format("zeros after its {} rows", rows), "something else");
+      }
+    }
+  }
+  check_not_negative(where, "/equality/compliance", pool.compliance, 3);
+}
+
 void check_bodies(const std::string& where, const ContactProblem& p) {
   const auto m = static_cast<std::int64_t>(p.bodies());
   check_not_negative(where, "/bodies/inverse_mass", p.inverse_mass);
@@ -156,17 +240,7 @@ void check_bodies(const std::string& where, const ContactProblem& p) {
     }
   }
   for (std::size_t c = 0; c < p.contacts(); ++c) {
-    const std::int64_t a = p.contact_bodies[2 * c], b = p.contact_bodies[2 * c + 1];
-    const auto in_range = [m](std::int64_t body) { return body >= -1 && body < m; };
-    if (!in_range(a) || !in_range(b)) {
-      throw InputError(where, fmt::format("/contacts/bodies[{}]", c),
-                       fmt::format("body indices in [-1, {})", m), fmt::format("({}, {})", a, b));
-    }
-    if (a == b) {
-      throw InputError(where, fmt::format("/contacts/bodies[{}]", c),
-                       "two different bodies, at most one of them immovable (-1)",
-                       fmt::format("({}, {})", a, b));
-    }
+    check_pair(where, "/contacts/bodies", p.contact_bodies, c, m);
     const double* f = &p.frame[9 * c];
     double worst = 0;
     for (int i = 0; i < 3; ++i) {
@@ -249,6 +323,18 @@ void check_delassus(const std::string& where, const ContactProblem& p) {
 
 }  // namespace
 
+bool ContactProblem::has(ConstraintKind kind) const {
+  switch (kind) {
+    case ConstraintKind::contact:
+      return contacts() > 0;
+    case ConstraintKind::rolling:
+      return rolling.size() > 0;
+    case ConstraintKind::equality:
+      return equality.size() > 0;
+  }
+  return false;
+}
+
 void ContactProblem::validate(const std::string& where) const {
   // array_fields() hands out mutable pointers for the reader; nothing is changed here.
   auto& self = const_cast<ContactProblem&>(*this);
@@ -268,7 +354,13 @@ void ContactProblem::validate(const std::string& where) const {
   check_finite(where, "/ccp attribute gravity", gravity.data(), 3, 1);
   if (form == Form::bodies) {
     check_bodies(where, *this);
+    check_rolling(where, *this);
+    check_equality(where, *this);
   } else {
+    if (has(ConstraintKind::rolling) || has(ConstraintKind::equality)) {
+      throw InputError(where, has(ConstraintKind::rolling) ? "/rolling" : "/equality",
+                       "the bodies form", "the assembled one");
+    }
     check_delassus(where, *this);
   }
   for (const auto& [guess, values] : guesses) {

@@ -46,6 +46,39 @@ struct Source {
   std::string licence;      ///< SPDX identifier
 };
 
+/// What a triple of constraint rows is. The triples of one kind are a pool: arrays of one shape, so
+/// that a kernel over them has one shape, too. Rolling and equality rows belong to the bodies form.
+enum class ConstraintKind {
+  contact,   ///< three axes at a point of two bodies; cone K_mu
+  rolling,   ///< the same axes against the bodies' angular velocities; with its contact in K6
+  equality,  ///< any rows against the velocities of two bodies (joints, motors); free impulses
+};
+
+/// Rolling resistance, u_r = F (w_B - w_A) + r for the frame F of the contact it belongs to. With
+/// the contact's gamma and the moment gamma_r [N m s] in its axes,
+///     K6 = { gamma_n >= 0, |gamma_t| <= mu gamma_n, |gamma_r| <= rho gamma_n }.
+/// No solver takes such rows yet.
+struct RollingPool {
+  std::vector<std::int32_t> contact;  ///< [k] contacts that have it, ascending
+  std::vector<double> rho;            ///< [k] m, >= 0
+  std::vector<double> r;              ///< [k][3] rad/s
+  std::vector<double> compliance;     ///< [k][2] 1/(kg m^2), about n and across; empty = zero
+  std::size_t size() const { return contact.size(); }
+};
+
+/// Bilateral constraints, up to three rows each:
+///     0 = u = J_A (v_A, w_A) + J_B (v_B, w_B) + r + Sigma gamma,  gamma free.
+/// No solver takes such rows yet.
+struct EqualityPool {
+  std::vector<std::int32_t> bodies;  ///< [k][2] bodies A and B; -1 = immovable
+  std::vector<std::int32_t> rows;    ///< [k] 1 to 3 rows are in use; the others are zero
+  std::vector<double> jacobian_a;    ///< [k][3][6] what multiplies (v_A, w_A): 1 and m
+  std::vector<double> jacobian_b;    ///< [k][3][6]
+  std::vector<double> r;             ///< [k][3] m/s, or rad/s of rows that have no unit in v
+  std::vector<double> compliance;    ///< [k][3] of each row, >= 0; empty = zero
+  std::size_t size() const { return rows.size(); }
+};
+
 /// One frozen cone complementarity problem, as plain host data.
 ///
 ///     K_mu  ∋  gamma  ⊥  u = (N + Sigma) gamma + r  ∈  K_mu*
@@ -84,6 +117,9 @@ struct ContactProblem {
   std::vector<double> frame;                 ///< [n][3][3] rows n, t1, t2; n points from A to B
   std::vector<double> arm_a, arm_b;  ///< [n][3] m, body centre to contact; empty: no body rotates
 
+  RollingPool rolling;  ///< empty in all problems of today
+  EqualityPool equality;
+
   // What the bodies form was made from; empty (or 0) where it is not known.
   std::vector<double> position;     ///< [m][3] m
   std::vector<double> orientation;  ///< [m][4] unit quaternion w, x, y, z
@@ -104,6 +140,8 @@ struct ContactProblem {
   std::size_t bodies() const { return inverse_mass.size(); }
   bool rotates() const { return !inverse_inertia.empty(); }
   bool is_compliant() const { return !compliance.empty(); }
+  /// Whether there are triples of that kind.
+  bool has(ConstraintKind kind) const;
 
   /// Checks every shape, index range, sign, finiteness and frame.
   /// @param where  named in the error, usually the file
@@ -128,8 +166,14 @@ struct ArrayField {
   std::vector<double>* doubles;  ///< exactly one of the three is not null
   std::vector<std::int32_t>* ints;
   std::vector<std::int64_t>* longs;
-  std::vector<std::size_t> tail;                    ///< extents after the first
-  enum class Rows { contacts, bodies, free } rows;  ///< what the first extent must be
+  std::vector<std::size_t> tail;  ///< extents after the first
+  enum class Rows {
+    contacts,
+    bodies,
+    rolling,
+    equality,
+    free
+  } rows;  ///< what the first extent must be
   bool required;
 };
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <random>
 
 #include "problems/base/error.hpp"
-#include "problems/model/impulses.hpp"
+#include "problems/dynamics/steppers/elastic.hpp"
+#include "problems/dynamics/steppers/shake.hpp"
 
 namespace ccp {
 namespace {
@@ -56,93 +58,55 @@ Spheres column(const PileOptions& options) {
   return s;
 }
 
-/// Time stepping with the contact law's impulses kept from step to step as a starting guess.
-class Simulation {
- public:
-  Simulation(const PileOptions& options, Spheres spheres, StepSolver& solver)
-      : options_(options), solver_(solver), spheres_(std::move(spheres)) {}
-
-  /// One step. @return largest speed after it, m/s
-  double step(double dt, double margin, const StepAccuracy& accuracy);
-
-  Spheres& spheres() { return spheres_; }
-  std::size_t contacts() const { return contacts_; }
-
- private:
-  std::vector<double> guess(const ContactProblem& problem) const;
-
-  const PileOptions& options_;
-  StepSolver& solver_;
-  Spheres spheres_;
-  ImpulseMemory memory_;
-  std::size_t contacts_ = 0;  ///< of the last step
-};
-
-std::vector<double> Simulation::guess(const ContactProblem& problem) const {
-  std::vector<double> gamma = memory_.recall(problem);
-  // Scaled by an exact line search along gamma the objective starts at or below zero: a descent
-  // method that is stopped early then cannot add energy, but for what undoes penetrations.
-  std::vector<double> velocity(3 * problem.bodies(), 0.0);
-  const double curvature = add_impulses(problem, gamma, velocity);
-  double slope = 0;
-  for (std::size_t i = 0; i < gamma.size(); ++i) slope += problem.r[i] * gamma[i];
-  const double length = curvature > 0 ? std::clamp(-slope / curvature, 0.0, 1.0) : 0;
-  for (double& g : gamma) g *= length;
-  return gamma;
+/// The options of the steps while the column collapses, and while it settles.
+ShakeOptions step_options(const PileOptions& options, bool settling) {
+  const double dt = settling ? options.model.dt : options.flow_dt;
+  const double margin = settling ? settle_margin : flow_margin;
+  ShakeOptions step;
+  step.model = options.model;
+  step.model.dt = dt;
+  step.search = [=](const Spheres& now) { return find_candidates(now, margin, sweep * dt); };
+  step.max_push = 0.2;
+  step.warm = true;
+  return step;
 }
 
-double Simulation::step(double dt, double margin, const StepAccuracy& accuracy) {
-  constexpr double max_push = 0.2;  // m/s, largest speed that undoes a penetration
-  std::vector<Candidate> candidates = find_candidates(spheres_, margin, sweep * dt);
-  for (Candidate& candidate : candidates) candidate.gap = std::max(candidate.gap, -max_push * dt);
-  SphereModel model = options_.model;
-  model.dt = dt;
-  model.hertz.young = 0;
-  const ContactProblem problem = sphere_problem(spheres_, candidates, model);
-  std::vector<double> gamma = guess(problem);
-  solver_.solve(problem, accuracy, gamma);
-  memory_.keep(problem, gamma);
-  contacts_ = candidates.size();
-  return move_spheres(spheres_, problem, gamma);
-}
-
-void check(const PileOptions& o) {
-  const auto require = [](bool good, const char* place, const std::string& expected, double found) {
-    if (!good) throw InputError("generate pile", place, expected, fmt::format("{}", found));
-  };
-  require(o.radius_min > 0, "radius_min", "> 0", o.radius_min);
-  require(o.radius_max >= o.radius_min, "radius_max", fmt::format(">= {}", o.radius_min),
-          o.radius_max);
-  require(o.density > 0, "density", "> 0", o.density);
-  require(o.model.dt > 0, "dt", "> 0", o.model.dt);
-  require(o.flow_dt > 0, "flow_dt", "> 0", o.flow_dt);
-  require(o.model.gravity[2] < 0, "gravity along z", "< 0", o.model.gravity[2]);
-  require(o.model.mu >= 0, "mu", ">= 0", o.model.mu);
-  require(o.rest_speed > 0, "rest_speed", "> 0", o.rest_speed);
-  require(o.spheres > 0, "spheres", ">= 1", static_cast<double>(o.spheres));
-  Spheres none;
-  make_heavier(none, o.heavy);  // refuses bad values before the pile is settled
+/// @return the options with the model's gravity filled in
+PileOptions checked(PileOptions o) {
+  o.list().check();
+  if (o.radius_max < o.radius_min) {
+    throw InputError("scene pile", "option radius_max", fmt::format(">= {}", o.radius_min),
+                     fmt::format("{}", o.radius_max));
+  }
+  o.model.gravity = {0, 0, -o.gravity};
+  return o;
 }
 
 /// Lets the column collapse until the pile is at rest, or until the time `until` (if that is not
 /// negative), s.
-Spheres settle(const PileOptions& options, double until, StepSolver& solver,
-               const std::function<void(const PileProgress&)>& progress) {
-  Simulation simulation(options, column(options), solver);
-  PileProgress now;
+Bodies settle(const PileOptions& options, double until, StepSolver& solver,
+              const std::function<void(const SceneProgress&)>& progress) {
+  Bodies bodies{column(options), {}};
+  ShakeStepper stepper(step_options(options, false));
+  SceneProgress now;
+  now.phase = "flowing";
+  bool settling = false;
   while (until < 0 || now.time < until) {
-    now.settling = now.time >= options.flow_time;
-    const double dt = now.settling ? options.model.dt : options.flow_dt;
-    now.max_speed = simulation.step(dt, now.settling ? settle_margin : flow_margin,
-                                    now.settling ? options.settle : options.flow);
-    now.time += dt;
+    if (!settling && now.time >= options.flow_time) {
+      settling = true;
+      now.phase = "settling";
+      stepper.set_options(step_options(options, true));
+    }
+    const Step step = stepper.step(bodies, solver, settling ? options.settle : options.flow);
+    now.max_speed = step.speed;
+    now.time += step.problem.dt;
     ++now.step;
-    now.contacts = simulation.contacts();
+    now.contacts = step.problem.contacts();
     if (progress) progress(now);
     if (!std::isfinite(now.max_speed)) {
       throw InputError(fmt::format("generate pile: the step solver diverged in step {}", now.step));
     }
-    if (until < 0 && now.settling && now.max_speed < options.rest_speed) break;
+    if (until < 0 && settling && now.max_speed < options.rest_speed) break;
     if (now.step >= options.max_steps) {
       throw InputError(
           fmt::format("generate pile: not at rest after {} steps: fastest sphere {:.3g} m/s, "
@@ -150,7 +114,7 @@ Spheres settle(const PileOptions& options, double until, StepSolver& solver,
                       now.step, now.max_speed, options.rest_speed));
     }
   }
-  return simulation.spheres();
+  return bodies;
 }
 
 /// A settled pile as it is frozen: without velocities, on the grid of positions, in spatial order.
@@ -169,14 +133,42 @@ void freeze(const PileOptions& options, Spheres& spheres) {
 
 }  // namespace
 
-ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
-                             const std::function<void(const PileProgress&)>& progress) {
-  check(options);
+OptionList PileOptions::list() {
+  using Range = OptionList::Range;
+  return OptionList("pile", "scene")
+      .integer("spheres", spheres, Range::at_least(1), "Number of spheres")
+      .integer("contacts", contacts, Range::at_least(0),
+               "Number of contacts, nearest pairs first (0: within 0.666 mean radii)")
+      .integer("seed", seed, Range::at_least(0), "Seed of radii and jitter")
+      .integer("column", column, Range::at_least(0),
+               "Spheres along a side of the column at the start (0: cbrt(spheres/4))")
+      .number("drop", drop, Range::at_least(0),
+              "Height of the column above the ground at the start, m")
+      .number("radius_min", radius_min, Range::positive(), "Smallest radius, m")
+      .number("radius_max", radius_max, Range::positive(), "Largest radius, m")
+      .number("density", density, Range::positive(), "Of the spheres, kg/m^3")
+      .number("mu", model.mu, Range::at_least(0), "Friction coefficient")
+      .number("dt", model.dt, Range::positive(), "Time step, s")
+      .number("flow_dt", flow_dt, Range::positive(), "Time step while the column collapses, s")
+      .number("gravity", gravity, Range::positive(), "Along -z, m/s^2")
+      .number("young", model.young, Range::at_least(0),
+              "Young's modulus for contact stiffnesses, Pa (0: none)")
+      .number("rest_speed", rest_speed, Range::positive(), "Largest speed of a settled pile, m/s")
+      .number("position_grid", position_grid, Range::at_least(0),
+              "Grid on which x and y are recorded, m (0: none)")
+      .include(heavy_options(heavy))
+      .include(hertz_options(model.hertz, "hertz_young", Range::at_least(0),
+                             "Young's modulus of elastic contacts in a sequence, Pa (0: rigid)"));
+}
+
+ContactProblem generate_pile(const PileOptions& given, StepSolver& solver,
+                             const std::function<void(const SceneProgress&)>& progress) {
+  const PileOptions options = checked(given);
   if (options.model.hertz.young > 0) {
     throw InputError("generate pile", "elastic contacts", "a sequence of steps",
                      "a single problem, of spheres that hardly overlap");
   }
-  Spheres spheres = settle(options, -1, solver, progress);
+  Spheres spheres = settle(options, -1, solver, progress).spheres;
   freeze(options, spheres);
   const double mean_radius = 0.5 * (options.radius_min + options.radius_max);
   const std::vector<Candidate> candidates =
@@ -192,36 +184,64 @@ ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
 }
 
 std::vector<ContactProblem> generate_pile_sequence(
-    const PileOptions& options, const SequenceOptions& sequence, StepSolver& solver,
-    StepSolver& accurate, const std::function<void(const PileProgress&)>& progress) {
-  check(options);
-  Spheres spheres = settle(options, sequence.from, solver, progress);
+    const PileOptions& given, const SequenceOptions& sequence, StepSolver& solver,
+    StepSolver& accurate, const std::function<void(const SceneProgress&)>& progress) {
+  const PileOptions options = checked(given);
+  Bodies bodies = settle(options, sequence.from, solver, progress);
   if (sequence.from < 0) {
-    freeze(options, spheres);
+    freeze(options, bodies.spheres);
   } else {
-    sort_spatially(spheres);
+    sort_spatially(bodies.spheres);
   }
-  make_heavier(spheres, options.heavy);
-  const bool elastic = options.model.hertz.young > 0;
-  SphereStepper::Search search;
-  if (!elastic) {
-    search = [&](const Spheres& now) {
+  make_heavier(bodies.spheres, options.heavy);
+  std::unique_ptr<Stepper> stepper;
+  if (options.model.hertz.young > 0) {
+    stepper = std::make_unique<ElasticStepper>(options.model);
+    if (sequence.from < 0) {
+      come_to_rest(*stepper, bodies, accurate, sequence.accuracy, options.rest_speed,
+                   options.max_steps);
+    }
+  } else {
+    ShakeOptions rigid;
+    rigid.model = options.model;
+    rigid.search = [&options](const Spheres& now) {
       return options.contacts > 0 ? nearest_candidates(now, options.contacts)
                                   : find_candidates(now, settle_margin, sweep * options.model.dt);
     };
+    stepper = std::make_unique<ShakeStepper>(rigid);
   }
-  SphereStepper stepper(std::move(spheres), options.model, search);
-  if (elastic && sequence.from < 0) {
-    come_to_rest(stepper, accurate, sequence.accuracy, options.rest_speed, options.max_steps);
-  }
-  record_steps(stepper, accurate, sequence.accuracy, 1, "lead-in");  // for the first guess
+  record_steps(*stepper, bodies, accurate, sequence.accuracy, 1, "lead-in");  // the first guess
   std::vector<ContactProblem> steps =
-      record_steps(stepper, accurate, sequence.accuracy, sequence.steps, sequence.name);
+      record_steps(*stepper, bodies, accurate, sequence.accuracy, sequence.steps, sequence.name);
   for (ContactProblem& step : steps) {
     step.source.description = fmt::format(
         "a {} pile of {} spheres", sequence.from < 0 ? "settled" : "collapsing", options.spheres);
   }
   return steps;
+}
+
+namespace {
+
+class Pile : public Scene {
+ public:
+  OptionList options() override { return options_.list(); }
+  ContactProblem problem(const SceneTools& tools) override {
+    return generate_pile(options_, *tools.solver, tools.progress);
+  }
+  std::vector<ContactProblem> sequence(const SequenceOptions& sequence,
+                                       const SceneTools& tools) override {
+    return generate_pile_sequence(options_, sequence, *tools.solver, *tools.accurate,
+                                  tools.progress);
+  }
+
+ private:
+  PileOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scene> pile_scene() {
+  return std::make_unique<Pile>();
 }
 
 }  // namespace ccp

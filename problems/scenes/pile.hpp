@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
+#include <memory>
+#include <vector>
 
-#include "problems/dynamics/sphere_steps.hpp"
+#include "problems/geometry/sphere_contacts.hpp"
+#include "problems/scenes/scene.hpp"
 
 namespace ccp {
 
@@ -12,14 +14,15 @@ namespace ccp {
 /// and settles until no sphere is faster than `rest_speed`; then frozen with zero velocities.
 /// Defaults describe Test Problems 1-3 of Kleinert 2014 and 2017.
 struct PileOptions {
-  std::size_t spheres = 2048;
-  std::size_t contacts = 8378;  ///< the pairs of smallest gap; 0 = all within 0.666 mean radii
+  std::uint64_t spheres = 2048;
+  std::uint64_t contacts = 8378;  ///< the pairs of smallest gap; 0 = all within 0.666 mean radii
   std::uint64_t seed = 1;
   int column = 0;     ///< spheres along one side of the column; 0 = cbrt(spheres / 4)
   double drop = 0.1;  ///< m, lowest layer above the ground at the start
   double radius_min = 0.008, radius_max = 0.016;  ///< m, uniformly distributed between
   double density = 1650;                          ///< kg/m^3
-  SphereModel model;       ///< mu, dt, gravity and stiffness of the frozen problem
+  double gravity = 10;                            ///< m/s^2, along -z
+  SphereModel model;       ///< mu, dt and stiffness of the frozen problem; not its gravity
   double flow_dt = 0.01;   ///< s, step while the column collapses
   double flow_time = 1.6;  ///< s
   StepAccuracy flow{1e-2, 100};
@@ -31,21 +34,14 @@ struct PileOptions {
   /// printed states of the papers have them. See problems/README.md.
   double position_grid = 4e-5;
   HeavySpheres heavy;  ///< of the frozen problem; the pile settles without
-};
 
-/// What happened on the way, for progress displays.
-struct PileProgress {
-  int step = 0;
-  double time = 0;  ///< s, simulated
-  std::size_t contacts = 0;
-  double max_speed = 0;  ///< m/s
-  bool settling = false;
+  OptionList list();
 };
 
 /// Makes the pile; the same options and step solver give the same bytes on the same build.
 /// @throws InputError for options that contradict each other, or if the pile does not come to rest
 ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
-                             const std::function<void(const PileProgress&)>& progress = {});
+                             const std::function<void(const SceneProgress&)>& progress = {});
 
 /// Consecutive time steps of a pile as a sequence: from the settled pile as it would be frozen, or
 /// from the time `from` of the collapse on. With elastic contacts (model.hertz) the settled pile,
@@ -55,6 +51,9 @@ ContactProblem generate_pile(const PileOptions& options, StepSolver& solver,
 /// @param solver  makes the pile; @param accurate  solves the steps that are kept
 std::vector<ContactProblem> generate_pile_sequence(
     const PileOptions& options, const SequenceOptions& sequence, StepSolver& solver,
-    StepSolver& accurate, const std::function<void(const PileProgress&)>& progress = {});
+    StepSolver& accurate, const std::function<void(const SceneProgress&)>& progress = {});
+
+/// The row of the table: generate_pile() and generate_pile_sequence().
+std::unique_ptr<Scene> pile_scene();
 
 }  // namespace ccp

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <functional>
+#include <memory>
 
-#include "problems/dynamics/sphere_steps.hpp"
+#include "problems/scenes/scene.hpp"
 
 namespace ccp {
 
-/// Scenes in the plane y = 0, above the ground z = 0, moved on by time steps; those of the Anitescu
-/// slides. The first tangent t1 of every contact lies in the plane, so that a friction pyramid with
-/// corners along +-t1 is exact.
+/// Scenes in the plane y = 0, above the ground z = 0, moved on by the steps of PlanarStepper; those
+/// of the Anitescu slides.
 struct PlanarOptions {
   double mu = 0.2;
   double dt = 0.05;     ///< s
@@ -24,6 +23,7 @@ struct PyramidOptions {
   int rows = 4;
   double radius = 0.5;  ///< m
   double mass = 1;      ///< kg
+  OptionList list();
 };
 
 /// One particle of 1 kg that does not rotate, thrown along the ground.
@@ -31,24 +31,19 @@ struct ParticleOptions {
   PlanarOptions planar;
   double speed = 1;   ///< m/s, along x at the start
   double height = 0;  ///< m, above the ground at the start
+  OptionList list();
 };
 
-/// The bodies at the end of a time step.
-struct PlanarState {
-  double time;  ///< s
-  const Spheres& spheres;
-  const std::vector<double>& angular_velocity;  ///< [m][3] rad/s
-};
-using PlanarRecorder = std::function<void(const PlanarState&)>;
-
-/// The problem of the time step that follows `steps` others. Steps are of the papers' scheme with
-/// gaps in r (Anitescu slides, gamma = 1; Kleinert 2014 eq. 10): velocities from impulses, then
-/// positions.
+/// The problem of the time step that follows `steps` others.
 /// @param record  called with the start and after every step
 /// @throws InputError for options out of range
 ContactProblem generate_pyramid(const PyramidOptions& options, StepSolver& solver,
-                                const PlanarRecorder& record = {});
+                                const SceneRecorder& record = {});
 ContactProblem generate_particle(const ParticleOptions& options, StepSolver& solver,
-                                 const PlanarRecorder& record = {});
+                                 const SceneRecorder& record = {});
+
+/// Their rows of the table.
+std::unique_ptr<Scene> pyramid_scene();
+std::unique_ptr<Scene> particle_scene();
 
 }  // namespace ccp

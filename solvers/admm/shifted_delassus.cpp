@@ -4,6 +4,7 @@
 
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/linear/direct.hpp"
+#include "solvers/velocity_space/make_system.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
 
 namespace ccp {
@@ -13,7 +14,7 @@ class OnBodies : public ShiftedDelassus {
  public:
   explicit OnBodies(const Problem& problem)
       // The factorisation has an order of bodies of its own.
-      : system_(VelocitySystem::make(problem, "natural", "block_jacobi")),
+      : system_(make_velocity_system(problem, "natural", "block_jacobi")),
         k_("ccp::Admm::k", problem.contacts()),
         f_(Teuchos::rcp(new Vector(system_->map(), 1))),
         z_(Teuchos::rcp(new Vector(system_->map(), 1))) {}

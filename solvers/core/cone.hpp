@@ -18,6 +18,17 @@ KOKKOS_INLINE_FUNCTION Split split(const Vec3& value, const Vec3& normal) {
   return {n, t, norm(t)};
 }
 
+/// An orthonormal pair of tangents.
+struct Tangents {
+  Vec3 s, t;
+};
+KOKKOS_INLINE_FUNCTION Tangents tangents(const Vec3& normal) {
+  const Vec3 helper = fabs(normal.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
+  const Vec3 across = cross(normal, helper);
+  const Vec3 s = (1 / norm(across)) * across;
+  return {s, cross(normal, s)};
+}
+
 /// normal_factor along the normal, tangential_factor across it: diag(a, b, b) in contact axes.
 KOKKOS_INLINE_FUNCTION Vec3 stretch(double normal_factor, double tangential_factor,
                                     const Vec3& value, const Vec3& normal) {

@@ -1,23 +1,9 @@
 #pragma once
 
-#include "problems/model/contact_problem.hpp"
-#include "solvers/core/cone.hpp"
+#include "solvers/core/constraint_map.hpp"
 #include "solvers/core/staged_loop.hpp"
-#include "solvers/core/trilinos.hpp"
 
 namespace ccp {
-
-/// matrix + Sigma in the axes that solvers work in: world axes for problems in bodies form, contact
-/// axes for assembled ones. A row without a diagonal block gets one. Nothing changes where no
-/// contact is compliant.
-BlockMatrix with_compliance(const ContactProblem& problem, BlockMatrix matrix);
-
-/// Sigma p of a compliant contact, in the axes in which the normal is given.
-template <class Compliance, class Normals>
-KOKKOS_INLINE_FUNCTION Vec3 comply(const Compliance& compliance, const Normals& normal, int c,
-                                   const Vec3& p) {
-  return stretch(compliance(c, 0), compliance(c, 1), p, row3(normal, c));
-}
 
 /// Adds Sigma p to the product that it hands on.
 template <class Sink>
@@ -61,8 +47,8 @@ class DelassusOperator : public Operator {
   /// Shares the constant data with this operator but has work arrays of its own.
   Teuchos::RCP<DelassusOperator> clone() const;
 
-  Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
-  Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
+  Teuchos::RCP<const Map> getDomainMap() const override { return domain_; }
+  Teuchos::RCP<const Map> getRangeMap() const override { return domain_; }
   bool hasTransposeApply() const override { return true; }  // N is symmetric
   /// y = alpha N x + beta y.
   void apply(const Vector& x, Vector& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
@@ -83,7 +69,8 @@ class DelassusOperator : public Operator {
     }
     accumulate_bodies(p, velocity_);
     if (is_compliant()) {
-      contact_velocities(velocity_, CompliantSink<Sink>{sink, compliance_, normal_, p});
+      contact_velocities(velocity_,
+                         CompliantSink<Sink>{sink, map_.compliance(), map_.compliant_normal(), p});
     } else {
       contact_velocities(velocity_, sink);
     }
@@ -123,13 +110,9 @@ class DelassusOperator : public Operator {
   }
 
   bool is_assembled() const { return assembled_; }
-  /// Sigma of contacts in bodies form, [n][2] normal and tangential, 1/kg; empty where it is zero
-  /// and in assembled form, whose blocks contain it.
-  DeviceArray<const double* [2]> compliance() const {
-    return compliance_;
-  } bool is_compliant() const {
-    return compliance_.extent(0) > 0;
-  }
+  bool is_compliant() const { return map_.is_compliant(); }
+  /// Who touches whom (bodies form). Its Sigma is empty in assembled form, whose blocks contain it.
+  const ConstraintMap& constraints() const { return map_; }
 
   // Public only because device lambdas may not live in private members.
   void accumulate_bodies(const ConstVectorView& p, const Image& velocity) const;
@@ -143,26 +126,13 @@ class DelassusOperator : public Operator {
 
   Image make_body_velocities() const;
 
-  Teuchos::RCP<const Map> map_;
+  Teuchos::RCP<const Map> domain_;
   int contacts_ = 0, bodies_ = 0;
   bool assembled_ = false, rotates_ = false;
 
-  // Bodies form. Index m stands for the immovable body.
-  DeviceArray<int* [2]> body_;
-  DeviceArray<double* [2][3]> arm_;
-  DeviceArray<int*> incidence_offset_;  ///< [m + 1]
-  DeviceArray<int*> incidence_;         ///< 2 * (3 * contact) + side, grouped by body
-  DeviceArray<double*> inverse_mass_;
-  DeviceArray<double* [3][3]> inverse_inertia_;
-  DeviceArray<const double* [2]> compliance_;
-  DeviceArray<const double* [3]> normal_;  ///< only with compliance
-  DeviceArray<double*> mass_;              ///< [m + 1] 1 / inverse_mass, 0 where that is 0
-  DeviceArray<double* [3][3]> inertia_;    ///< pseudo-inverse of inverse_inertia_
-
-  // Assembled form.
-  DeviceArray<std::int64_t*> row_offset_;
-  DeviceArray<int*> column_;
-  DeviceArray<double* [3][3]> block_;
+  ConstraintMap map_;    ///< bodies form
+  BodyMatrices masses_;  ///< M, pseudo-inverse
+  BlockRows rows_;       ///< assembled form
 
   // Work arrays of this object.
   DeviceArray<double**> velocity_;  ///< bodies form: [m + 1][3 or 6]
@@ -174,59 +144,20 @@ class DelassusOperator : public Operator {
 /// An image of fixed width, whose rows are found without multiplying by a stride.
 template <int width>
 using ImageRows = Kokkos::View<double* [width], MemSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
-/// Relative velocity of the two bodies of a contact, from body velocities.
-struct RelativeVelocity {
-  DeviceArray<int* [2]> body;
-  ImageRows<3> v;
-  RelativeVelocity(const DeviceArray<int* [2]>& bodies, const DeviceArray<double**>& velocity)
-      : body(bodies), v(velocity.data(), velocity.extent(0)) {}
-  KOKKOS_INLINE_FUNCTION Vec3 operator()(const int c) const {
-    const int a = body(c, 0), b = body(c, 1);
-    return {v(b, 0) - v(a, 0), v(b, 1) - v(a, 1), v(b, 2) - v(a, 2)};
-  }
-};
-
-/// The same at the contact points of rotating bodies.
-struct RelativeVelocityAtArms {
-  DeviceArray<int* [2]> body;
-  ImageRows<6> v;
-  DeviceArray<double* [2][3]> arm;
-  RelativeVelocityAtArms(const DeviceArray<int* [2]>& bodies, const DeviceArray<double**>& velocity,
-                         const DeviceArray<double* [2][3]>& arms)
-      : body(bodies), v(velocity.data(), velocity.extent(0)), arm(arms) {}
-  KOKKOS_INLINE_FUNCTION Vec3 operator()(const int c) const {
-    Vec3 d;
-    for (int side = 0; side < 2; ++side) {
-      const int i = body(c, side);
-      const double sign = side == 0 ? -1 : 1;
-      const double w0 = v(i, 3), w1 = v(i, 4), w2 = v(i, 5);
-      const double r0 = arm(c, side, 0), r1 = arm(c, side, 1), r2 = arm(c, side, 2);
-      d.x += sign * (v(i, 0) + w1 * r2 - w2 * r1);
-      d.y += sign * (v(i, 1) + w2 * r0 - w0 * r2);
-      d.z += sign * (v(i, 2) + w0 * r1 - w1 * r0);
-    }
-    return d;
-  }
-};
-
-/// Row c of an array with three columns.
-struct StoredVelocity {
-  ImageRows<3> v;
-  explicit StoredVelocity(const DeviceArray<double**>& velocity)
-      : v(velocity.data(), velocity.extent(0)) {}
-  KOKKOS_INLINE_FUNCTION Vec3 operator()(const int c) const { return row3(v, c); }
-};
+template <int width>
+ImageRows<width> image_rows(const DelassusOperator::Image& image) {
+  return ImageRows<width>(image.data(), image.extent(0));
+}
 
 template <class Sink>
 void DelassusOperator::contact_velocities(const Image& velocity, const Sink& sink) const {
   const char* label = "ccp::Delassus::contact_velocities";
   if (rotates_) {
-    const RelativeVelocityAtArms relative(body_, velocity, arm_);
+    const auto relative = map_.relative_at_arms(SpatialRows<ImageRows<6>>{image_rows<6>(velocity)});
     Kokkos::parallel_for(
         label, range(contacts_), KOKKOS_LAMBDA(const int c) { sink(c, relative(c)); });
   } else {
-    const RelativeVelocity relative(body_, velocity);
+    const auto relative = map_.relative(Rows<ImageRows<3>>{image_rows<3>(velocity)});
     Kokkos::parallel_for(
         label, range(contacts_), KOKKOS_LAMBDA(const int c) { sink(c, relative(c)); });
   }
@@ -236,11 +167,13 @@ template <class Sink>
 void DelassusOperator::for_each_velocity(const Image& image, const Sink& sink) const {
   const char* label = "ccp::Delassus::for_each_velocity";
   if (image_is_product()) {
-    for_each_staged(label, contacts_, StoredVelocity(image), sink);
+    for_each_staged(label, contacts_, Rows<ImageRows<3>>{image_rows<3>(image)}, sink);
   } else if (rotates_) {
-    for_each_staged(label, contacts_, RelativeVelocityAtArms(body_, image, arm_), sink);
+    for_each_staged(label, contacts_,
+                    map_.relative_at_arms(SpatialRows<ImageRows<6>>{image_rows<6>(image)}), sink);
   } else {
-    for_each_staged(label, contacts_, RelativeVelocity(body_, image), sink);
+    for_each_staged(label, contacts_, map_.relative(Rows<ImageRows<3>>{image_rows<3>(image)}),
+                    sink);
   }
 }
 
@@ -249,30 +182,22 @@ void DelassusOperator::sum_velocities(const Image& image, const Sink& sink, doub
                                       double& b) const {
   const char* label = "ccp::Delassus::sum_velocities";
   if (image_is_product()) {
-    sum_staged(label, contacts_, StoredVelocity(image), sink, a, b);
+    sum_staged(label, contacts_, Rows<ImageRows<3>>{image_rows<3>(image)}, sink, a, b);
   } else if (rotates_) {
-    sum_staged(label, contacts_, RelativeVelocityAtArms(body_, image, arm_), sink, a, b);
+    sum_staged(label, contacts_,
+               map_.relative_at_arms(SpatialRows<ImageRows<6>>{image_rows<6>(image)}), sink, a, b);
   } else {
-    sum_staged(label, contacts_, RelativeVelocity(body_, image), sink, a, b);
+    sum_staged(label, contacts_, map_.relative(Rows<ImageRows<3>>{image_rows<3>(image)}), sink, a,
+               b);
   }
 }
 
 template <class Sink>
 void DelassusOperator::multiply_blocks(const ConstVectorView& p, const Sink& sink) const {
-  const auto offset = row_offset_;
-  const auto column = column_;
-  const auto block = block_;
+  const BlockRows rows = rows_;
   Kokkos::parallel_for(
-      "ccp::Delassus::multiply_blocks", range(contacts_), KOKKOS_LAMBDA(const int c) {
-        double u[3] = {0, 0, 0};
-        for (std::int64_t k = offset(c); k < offset(c + 1); ++k) {
-          const Vec3 g = load3(p, column(k));
-          for (int row = 0; row < 3; ++row) {
-            u[row] += block(k, row, 0) * g.x + block(k, row, 1) * g.y + block(k, row, 2) * g.z;
-          }
-        }
-        sink(c, Vec3{u[0], u[1], u[2]});
-      });
+      "ccp::Delassus::multiply_blocks", range(contacts_),
+      KOKKOS_LAMBDA(const int c) { sink(c, rows.product(p, c)); });
 }
 
 template <class Update>
@@ -281,7 +206,7 @@ void DelassusOperator::advance(const VectorView& p, const Update& update) const 
     const auto step = KOKKOS_LAMBDA(const int c, const Vec3& d) {
       store3(p, c, update(c, load3(p, c), d));
     };
-    if (compliance_.extent(0) > 0) {
+    if (is_compliant()) {
       apply_fused(p, step);
     } else {
       accumulate_bodies(p, velocity_);

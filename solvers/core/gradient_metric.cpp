@@ -1,31 +1,10 @@
 #include "solvers/core/gradient_metric.hpp"
 
 #include <algorithm>
-#include <vector>
+
+#include "solvers/core/constraint_map.hpp"
 
 namespace ccp {
-namespace {
-
-/// Contacts on the body that has most; in assembled form, blocks in the longest row of N. The
-/// largest eigenvalue of N is at most that many times the one of its diagonal blocks (Cauchy and
-/// Schwarz, body by body).
-double most_neighbours(const ContactProblem& problem) {
-  std::vector<std::int64_t> count;
-  if (problem.form == ContactProblem::Form::assembled) {
-    const auto& offsets = problem.delassus.row_offsets;
-    for (std::size_t c = 0; c + 1 < offsets.size(); ++c) {
-      count.push_back(offsets[c + 1] - offsets[c]);
-    }
-  } else {
-    count.assign(problem.bodies(), 0);
-    for (const std::int32_t body : problem.contact_bodies) {
-      if (body >= 0) ++count[body];
-    }
-  }
-  return count.empty() ? 1 : static_cast<double>(*std::max_element(count.begin(), count.end()));
-}
-
-}  // namespace
 
 GradientMetric gradient_metric(const Problem& problem, const std::string& kind) {
   const ContactMetric own =

@@ -77,17 +77,15 @@ struct Contacts {
 
 /// Velocities of bodies that do not rotate.
 struct Bodies {
-  DeviceArray<int* [2]> body;
-  DeviceArray<double* [4]> v;  ///< with the inverse mass in column 3
+  using Velocities = DeviceArray<double* [4]>;  ///< with the inverse mass in column 3
+  RelativeVelocity<Rows<Velocities>> relative;
 
-  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
-    return row3(v, body(i, 1)) - row3(v, body(i, 0));
-  }
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const { return relative(i); }
   KOKKOS_INLINE_FUNCTION void push(int i, const Vec3& d) const {
-    push(body(i, 0), -1, d);
-    push(body(i, 1), 1, d);
+    push(relative.v.v, relative.body(i, 0), -1, d);
+    push(relative.v.v, relative.body(i, 1), 1, d);
   }
-  KOKKOS_INLINE_FUNCTION void push(int b, double sign, const Vec3& d) const {
+  KOKKOS_INLINE_FUNCTION static void push(const Velocities& v, int b, double sign, const Vec3& d) {
     const double inverse_mass = sign * v(b, 3);
     if (inverse_mass == 0) return;  // immovable: shared by contacts of one colour
     v(b, 0) += inverse_mass * d.x;
@@ -97,25 +95,28 @@ struct Bodies {
 };
 
 struct RotatingBodies {
-  Bodies linear;
-  DeviceArray<double* [3]> spin;
+  /// Linear velocities with the inverse mass, and angular ones.
+  struct Velocities {
+    Bodies::Velocities v;
+    DeviceArray<double* [3]> spin;
+    KOKKOS_INLINE_FUNCTION Vec3 linear(int b) const { return row3(v, b); }
+    KOKKOS_INLINE_FUNCTION Vec3 angular(int b) const { return row3(spin, b); }
+  };
+  RelativeVelocityAtArms<Velocities> relative;
   DeviceArray<double* [3][3]> inverse_inertia;
-  DeviceArray<double* [2][3]> arm;
 
-  KOKKOS_INLINE_FUNCTION Vec3 lever(int i, int side) const {
-    return {arm(i, side, 0), arm(i, side, 1), arm(i, side, 2)};
-  }
-  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
-    const int a = linear.body(i, 0), b = linear.body(i, 1);
-    return linear.velocity(i) +
-           (cross(row3(spin, b), lever(i, 1)) - cross(row3(spin, a), lever(i, 0)));
-  }
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const { return relative(i); }
   KOKKOS_INLINE_FUNCTION void push(int i, const Vec3& d) const {
-    linear.push(i, d);
-    turn(linear.body(i, 0), -1, cross(lever(i, 0), d));
-    turn(linear.body(i, 1), 1, cross(lever(i, 1), d));
+    for (int side = 0; side < 2; ++side) {
+      const int b = relative.body(i, side);
+      const Vec3 lever{relative.arm(i, side, 0), relative.arm(i, side, 1),
+                       relative.arm(i, side, 2)};
+      Bodies::push(relative.v.v, b, side_sign(side), d);
+      turn(b, side_sign(side), cross(lever, d));
+    }
   }
   KOKKOS_INLINE_FUNCTION void turn(int b, double sign, const Vec3& torque) const {
+    const auto spin = relative.v.spin;
     for (int k = 0; k < 3; ++k) {
       const double change =
           sign * (inverse_inertia(b, k, 0) * torque.x + inverse_inertia(b, k, 1) * torque.y +
@@ -129,7 +130,7 @@ struct RotatingBodies {
 template <class Link>
 struct Compliant {
   Link link;
-  DeviceArray<double* [2]> compliance;
+  DeviceArray<const double* [2]> compliance;
   GaussSeidel::Records record;
   VectorView p;
 
@@ -141,22 +142,11 @@ struct Compliant {
 };
 
 /// Assembled form: the contact's row of N times all impulses.
-struct Rows {
+struct AssembledRows {
   VectorView p;
-  DeviceArray<std::int64_t*> offset;
-  DeviceArray<int*> column;
-  DeviceArray<double* [3][3]> matrix;
+  BlockRows rows;
 
-  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const {
-    Vec3 u;
-    for (std::int64_t k = offset(i); k < offset(i + 1); ++k) {
-      const Vec3 g = load3(p, column(k));
-      u.x += matrix(k, 0, 0) * g.x + matrix(k, 0, 1) * g.y + matrix(k, 0, 2) * g.z;
-      u.y += matrix(k, 1, 0) * g.x + matrix(k, 1, 1) * g.y + matrix(k, 1, 2) * g.z;
-      u.z += matrix(k, 2, 0) * g.x + matrix(k, 2, 1) * g.y + matrix(k, 2, 2) * g.z;
-    }
-    return u;
-  }
+  KOKKOS_INLINE_FUNCTION Vec3 velocity(int i) const { return rows.product(p, i); }
   KOKKOS_INLINE_FUNCTION void push(int, const Vec3&) const {}
 };
 
@@ -242,62 +232,15 @@ GaussSeidel::GaussSeidel(const Problem& problem, const SweepOptions& options)
       upload<DeviceArray<int*>>("ccp::GaussSeidel::group", order_.groups, order_.groups.size());
   gather_records(problem.shared_delassus().diagonal_blocks());
 
-  std::vector<int> place(n);
-  for (std::size_t i = 0; i < n; ++i) place[order_.contacts[i]] = static_cast<int>(i);
   if (host.form == ContactProblem::Form::assembled) {
-    const BlockMatrix from = with_compliance(host, host.delassus);
-    std::vector<std::int64_t> offset{0};
-    std::vector<int> column;
-    std::vector<double> blocks;
-    column.reserve(from.columns.size());
-    blocks.reserve(from.blocks.size());
-    for (const int c : order_.contacts) {
-      for (std::int64_t k = from.row_offsets[c]; k < from.row_offsets[c + 1]; ++k) {
-        column.push_back(place[from.columns[k]]);
-        blocks.insert(blocks.end(), &from.blocks[9 * k], &from.blocks[9 * k] + 9);
-      }
-      offset.push_back(static_cast<std::int64_t>(column.size()));
-    }
-    row_offset_ = upload<DeviceArray<std::int64_t*>>("ccp::GaussSeidel::row", offset, n + 1);
-    matrix_ =
-        upload<DeviceArray<double* [3][3]>>("ccp::GaussSeidel::matrix", blocks, column.size());
-    column_ = upload<DeviceArray<int*>>("ccp::GaussSeidel::column", column, column.size());
+    rows_ = make_block_rows(with_compliance(host, host.delassus), order_.contacts);
     return;
   }
-  if (host.is_compliant()) {
-    std::vector<double> compliance;
-    for (const int c : order_.contacts) {
-      compliance.insert(compliance.end(), {host.compliance[2 * c], host.compliance[2 * c + 1]});
-    }
-    compliance_ = upload<DeviceArray<double* [2]>>("ccp::GaussSeidel::compliance", compliance, n);
-  }
-  const int immovable = static_cast<int>(m);
-  std::vector<int> body(2 * n);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t side = 0; side < 2; ++side) {
-      const std::size_t c = static_cast<std::size_t>(order_.contacts[i]);
-      const int b = host.contact_bodies[2 * c + side];
-      body[2 * i + side] = b < 0 ? immovable : b;
-    }
-  }
-  body_ = upload<DeviceArray<int* [2]>>("ccp::GaussSeidel::body", body, n);
+  map_ = ConstraintMap(host, {order_.contacts, {}});
   std::vector<double> velocity(4 * (m + 1), 0.0);
   for (std::size_t i = 0; i < m; ++i) velocity[4 * i + 3] = host.inverse_mass[i];
   velocity_ = upload<DeviceArray<double* [4]>>("ccp::GaussSeidel::velocity", velocity, m + 1);
-  if (!host.rotates()) return;
-  spin_ = DeviceArray<double* [3]>("ccp::GaussSeidel::spin", m + 1);
-  std::vector<double> inverse_inertia = host.inverse_inertia, arm(6 * n);
-  inverse_inertia.resize(9 * (m + 1), 0.0);
-  inverse_inertia_ = upload<DeviceArray<double* [3][3]>>("ccp::GaussSeidel::inverse_inertia",
-                                                         inverse_inertia, m + 1);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t c = static_cast<std::size_t>(order_.contacts[i]);
-    for (std::size_t k = 0; k < 3; ++k) {
-      arm[6 * i + k] = host.arm_a[3 * c + k];
-      arm[6 * i + 3 + k] = host.arm_b[3 * c + k];
-    }
-  }
-  arm_ = upload<DeviceArray<double* [2][3]>>("ccp::GaussSeidel::arm", arm, n);
+  if (host.rotates()) spin_ = DeviceArray<double* [3]>("ccp::GaussSeidel::spin", m + 1);
 }
 
 void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
@@ -384,24 +327,24 @@ double GaussSeidel::sweep(bool backward, bool measure) {
                       : options_.law == Law::convex ? Local::metric
                                                     : Local::coulomb;
   const Contacts contacts{record_, block_, p_, options_.law, options_.omega};
-  const Bodies bodies{body_, velocity_};
   const auto visit = [&](const auto& link) {
     visit_all(contacts, link, group_, local, order_, backward);
   };
   const auto visit_bodies = [&](const auto& link) {
     using Link = std::decay_t<decltype(link)>;
-    if (compliance_.extent(0) > 0) {
-      visit(Compliant<Link>{link, compliance_, record_, p_});
+    if (map_.is_compliant()) {
+      visit(Compliant<Link>{link, map_.compliance(), record_, p_});
     } else {
       visit(link);
     }
   };
   if (delassus_->is_assembled()) {
-    visit(Rows{p_, row_offset_, column_, matrix_});
-  } else if (spin_.extent(0) > 0) {
-    visit_bodies(RotatingBodies{bodies, spin_, inverse_inertia_, arm_});
+    visit(AssembledRows{p_, rows_});
+  } else if (map_.rotates()) {
+    visit_bodies(RotatingBodies{map_.relative_at_arms(RotatingBodies::Velocities{velocity_, spin_}),
+                                map_.masses().angular});
   } else {
-    visit_bodies(bodies);
+    visit_bodies(Bodies{map_.relative(Rows<Bodies::Velocities>{velocity_})});
   }
   return measure ? largest_change() : 0;
 }

@@ -53,21 +53,15 @@ class GaussSeidel {
 
   // By place in the sweep.
   DeviceArray<int*> contact_;  ///< [n]
-  DeviceArray<int* [2]> body_;
   Records record_;
   DeviceArray<Sym3*> block_;  ///< N_cc, where the closed forms do not do
-  DeviceArray<double* [2][3]> arm_;
-  DeviceArray<double* [2]> compliance_;  ///< bodies form, where contacts are compliant
-  VectorView p_, before_;                ///< impulses now, and before a measured sweep
+  VectorView p_, before_;     ///< impulses now, and before a measured sweep
   DeviceArray<int*> group_;
+  ConstraintMap map_;  ///< bodies form
+  BlockRows rows_;     ///< assembled form
   // By body, and m for the immovable one.
   DeviceArray<double* [4]> velocity_;  ///< linear velocity, inverse mass
   DeviceArray<double* [3]> spin_;
-  DeviceArray<double* [3][3]> inverse_inertia_;
-  // Assembled form, rows and columns by place in the sweep.
-  DeviceArray<std::int64_t*> row_offset_;
-  DeviceArray<int*> column_;
-  DeviceArray<double* [3][3]> matrix_;
 };
 
 }  // namespace ccp

@@ -25,17 +25,6 @@ KOKKOS_INLINE_FUNCTION Vec3 project_coulomb(const Vec3& target, const Vec3& norm
   return {n * normal.x + scale * x, n * normal.y + scale * y, n * normal.z + scale * z};
 }
 
-/// An orthonormal pair of tangents.
-struct Tangents {
-  Vec3 s, t;
-};
-KOKKOS_INLINE_FUNCTION Tangents tangents(const Vec3& normal) {
-  const Vec3 helper = fabs(normal.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
-  const Vec3 across = cross(normal, helper);
-  const Vec3 s = (1 / norm(across)) * across;
-  return {s, cross(normal, s)};
-}
-
 /// The best point on the boundary of the cone: along the edge d = n + mu (cos phi s + sin phi t)
 /// the objective is least at -b.d / d.Ad, where it is -(b.d)^2 / (2 d.Ad); phi by sampling, then by
 /// golden sections around the best sample.

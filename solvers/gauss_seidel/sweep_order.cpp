@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "problems/model/constraint_math.hpp"
+
 namespace ccp {
 namespace {
-
-bool moves(const ContactProblem& problem, int body) {
-  if (body < 0) return false;
-  if (problem.inverse_mass[body] > 0) return true;
-  if (!problem.rotates()) return false;
-  const double* inertia = &problem.inverse_inertia[9 * static_cast<std::size_t>(body)];
-  return inertia[0] > 0 || inertia[4] > 0 || inertia[8] > 0;
-}
 
 /// First fit: `neighbours(c, visit)` calls visit(colour) for the colours that contact c cannot
 /// have; `taken(c, colour)` is told what it got.
@@ -52,7 +46,7 @@ SweepOrder sequential_order(const ContactProblem& problem) {
   const auto bodies_of = [&](int contact, const auto& act) {
     for (int side = 0; side < 2; ++side) {
       const int body = problem.contact_bodies[2 * static_cast<std::size_t>(contact) + side];
-      if (moves(problem, body)) act(group_of[body]);
+      if (is_movable(problem, body)) act(group_of[body]);
     }
   };
   order.groups.push_back(0);
@@ -93,7 +87,7 @@ SweepOrder colored_order(const ContactProblem& problem) {
     const auto for_moving_bodies = [&](int c, const auto& act) {
       for (int side = 0; side < 2; ++side) {
         const int body = problem.contact_bodies[2 * static_cast<std::size_t>(c) + side];
-        if (moves(problem, body)) act(of_body[body]);
+        if (is_movable(problem, body)) act(of_body[body]);
       }
     };
     color = first_fit(

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "solvers/core/delassus.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
@@ -14,60 +13,6 @@ namespace {
 using RowOffsets = CrsMatrix::crs_graph_type::local_graph_device_type::row_map_type;
 using Columns = CrsMatrix::crs_graph_type::local_graph_device_type::entries_type;
 using Offset = RowOffsets::non_const_value_type;
-
-bool is_movable(const ContactProblem& problem, int body) {
-  if (body < 0) return false;
-  if (problem.inverse_mass[body] != 0) return true;
-  if (!problem.rotates()) return false;
-  const double* inertia = &problem.inverse_inertia[9 * static_cast<std::size_t>(body)];
-  return std::any_of(inertia, inertia + 9, [](double entry) { return entry != 0; });
-}
-
-/// The contacts of every movable body: 2 * contact + side, grouped by body.
-struct Incidence {
-  std::vector<int> offset, entry;
-
-  explicit Incidence(const ContactProblem& problem) : offset(problem.bodies() + 1, 0) {
-    const auto& body = problem.contact_bodies;
-    for (const int b : body) {
-      if (is_movable(problem, b)) ++offset[b + 1];
-    }
-    for (std::size_t b = 1; b < offset.size(); ++b) offset[b] += offset[b - 1];
-    entry.resize(offset.back());
-    std::vector<int> fill(offset.begin(), offset.end() - 1);
-    for (std::size_t k = 0; k < body.size(); ++k) {
-      if (is_movable(problem, body[k])) entry[fill[body[k]]++] = static_cast<int>(k);
-    }
-  }
-};
-
-/// block += sign_c sign_d (1/m I - [a_c]x J^-1 [a_d]x), the velocity at contact c of a body that
-/// contact d pushes; sides A and B have signs -1 and 1.
-void add_block(const ContactProblem& problem, int body, int entry_c, int entry_d, double* block) {
-  const double sign = (entry_c & 1) == (entry_d & 1) ? 1 : -1;
-  for (int i = 0; i < 3; ++i) block[4 * i] += sign * problem.inverse_mass[body];
-  if (!problem.rotates()) return;
-  const auto arm = [&](int entry, double cross[9]) {
-    const double* r = ((entry & 1) ? &problem.arm_b : &problem.arm_a)->data() + 3 * (entry >> 1);
-    const double value[9] = {0, -r[2], r[1], r[2], 0, -r[0], -r[1], r[0], 0};
-    std::copy(value, value + 9, cross);
-  };
-  double c[9], d[9], turn[9];
-  arm(entry_c, c);
-  arm(entry_d, d);
-  const double* inverse_inertia = &problem.inverse_inertia[9 * static_cast<std::size_t>(body)];
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      turn[3 * i + j] = 0;
-      for (int k = 0; k < 3; ++k) turn[3 * i + j] += inverse_inertia[3 * i + k] * d[3 * k + j];
-    }
-  }
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      for (int k = 0; k < 3; ++k) block[3 * i + j] -= sign * c[3 * i + k] * turn[3 * k + j];
-    }
-  }
-}
 
 Teuchos::RCP<const Map> block_map(const BlockMatrix& matrix, const Map& map) {
   return Teuchos::rcp(new Map(matrix.row_offsets.size() - 1, 0, map.getComm()));
@@ -103,51 +48,6 @@ std::vector<int> places(const Graph& graph, const Column& column_of) {
 }
 
 }  // namespace
-
-BlockMatrix assemble_delassus(const ContactProblem& problem) {
-  if (problem.form == ContactProblem::Form::assembled) {
-    return with_compliance(problem, problem.delassus);
-  }
-  const Incidence incidence(problem);
-  const std::size_t n = problem.contacts();
-  BlockMatrix matrix;
-  matrix.row_offsets.reserve(n + 1);
-  matrix.row_offsets.push_back(0);
-  std::vector<std::int64_t> last(n, -1);  // the row that met this column last
-  for (std::size_t c = 0; c < n; ++c) {
-    const auto row = static_cast<std::int64_t>(c);
-    const auto meet = [&](int d) {
-      if (last[d] == row) return;
-      last[d] = row;
-      matrix.columns.push_back(d);
-    };
-    meet(static_cast<int>(c));
-    for (int side = 0; side < 2; ++side) {
-      const int body = problem.contact_bodies[2 * c + side];
-      if (body < 0) continue;
-      for (int k = incidence.offset[body]; k < incidence.offset[body + 1]; ++k) {
-        meet(incidence.entry[k] >> 1);
-      }
-    }
-    std::sort(matrix.columns.begin() + matrix.row_offsets.back(), matrix.columns.end());
-    matrix.row_offsets.push_back(static_cast<std::int64_t>(matrix.columns.size()));
-  }
-  matrix.blocks.assign(9 * matrix.columns.size(), 0.0);
-  for (std::size_t c = 0; c < n; ++c) {
-    const auto begin = matrix.columns.begin() + matrix.row_offsets[c];
-    const auto end = matrix.columns.begin() + matrix.row_offsets[c + 1];
-    for (int side = 0; side < 2; ++side) {
-      const int body = problem.contact_bodies[2 * c + side];
-      if (body < 0) continue;
-      for (int k = incidence.offset[body]; k < incidence.offset[body + 1]; ++k) {
-        const auto at = std::lower_bound(begin, end, incidence.entry[k] >> 1);
-        add_block(problem, body, 2 * static_cast<int>(c) + side, incidence.entry[k],
-                  &matrix.blocks[9 * static_cast<std::size_t>(at - matrix.columns.begin())]);
-      }
-    }
-  }
-  return with_compliance(problem, std::move(matrix));
-}
 
 Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<const Map>& map) {
   const std::size_t n = matrix.row_offsets.size() - 1;

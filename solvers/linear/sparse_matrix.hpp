@@ -5,21 +5,13 @@
 
 #include "problems/base/sym3.hpp"
 #include "problems/model/contact_problem.hpp"
+#include "solvers/core/constraint_map.hpp"
 #include "solvers/core/trilinos.hpp"
 
 namespace ccp {
 
 using CrsMatrix = Tpetra::CrsMatrix<double>;            ///< 3n x 3n, scalar entries
 using BlockCrsMatrix = Tpetra::BlockCrsMatrix<double>;  ///< n x n blocks of 3 x 3
-
-/// N = D^T M^-1 D (+ Sigma) written out [1/kg], in the axes that solvers work in
-/// (DelassusOperator): world axes for problems in bodies form, contact axes for assembled ones.
-/// Contacts that share a movable body have a block, on the diagonal everybody has one.
-///
-/// On the host, once per problem: about (contacts per body)^2 x bodies blocks of 72 bytes. A body
-/// with very many contacts (a moving container) makes N nearly dense; then it should not be
-/// assembled.
-BlockMatrix assemble_delassus(const ContactProblem& problem);
 
 /// The matrix as Tpetra's. Values may change afterwards where they are stored, the structure may
 /// not. The scalar form stores the diagonal blocks whole; elsewhere it leaves out an entry that is

@@ -2,28 +2,23 @@
 
 #include <stdexcept>
 
+#include "problems/base/mat3.hpp"
 #include "solvers/core/smooth_cone.hpp"
 
 namespace ccp::pqn {
 namespace {
 
-/// Inverse of a 3x3 matrix, row-major. A singular one gives the inverse of `spare` times the
+/// Inverse of a 3x3 matrix with one division. A singular one gives the inverse of `spare` times the
 /// identity.
-KOKKOS_INLINE_FUNCTION void invert(const double a[9], double spare, double inverse[9]) {
-  const double c0 = a[4] * a[8] - a[5] * a[7], c1 = a[5] * a[6] - a[3] * a[8],
-               c2 = a[3] * a[7] - a[4] * a[6];
-  const double det = a[0] * c0 + a[1] * c1 + a[2] * c2;
-  double size = 0;
-  for (int k = 0; k < 9; ++k) size = size > fabs(a[k]) ? size : fabs(a[k]);
-  if (!(fabs(det) > 1e-14 * size * size * size)) {
-    for (int k = 0; k < 9; ++k) inverse[k] = k % 4 == 0 ? 1 / spare : 0;
-    return;
-  }
+KOKKOS_INLINE_FUNCTION Mat3 inverse_or(const Mat3& a, double spare) {
+  Mat3 inverse = adjugate(a);
+  const double det = determinant(a, inverse);
+  const bool regular = is_regular(det, largest_entry(a));
   const double f = 1 / det;
-  inverse[0] = f * c0, inverse[3] = f * c1, inverse[6] = f * c2;
-  inverse[1] = f * (a[2] * a[7] - a[1] * a[8]), inverse[4] = f * (a[0] * a[8] - a[2] * a[6]);
-  inverse[7] = f * (a[1] * a[6] - a[0] * a[7]), inverse[2] = f * (a[1] * a[5] - a[2] * a[4]);
-  inverse[5] = f * (a[2] * a[3] - a[0] * a[5]), inverse[8] = f * (a[0] * a[4] - a[1] * a[3]);
+  for (int k = 0; k < 9; ++k) {
+    inverse[k] = regular ? f * inverse[k] : k % 4 == 0 ? 1 / spare : 0;
+  }
+  return inverse;
 }
 
 void require_plain(double alpha, double beta) {
@@ -98,7 +93,8 @@ double Linearisation::update(const ConstVectorView& p, const VectorView& out) {
         y(c) = polar.gradient;
 
         // Row i of W_cc plus n_i (slope . W_cc) is dF/dU W_cc; then (I - Y) of it, rho Y and delta.
-        double e[9], block[9];
+        double e[9];
+        Mat3 block;
         for (int j = 0; j < 3; ++j) {
           const double turned = bend.x * w(c, 0, j) + bend.y * w(c, 1, j) + bend.z * w(c, 2, j);
           e[j] = w(c, 0, j) + n.x * turned;
@@ -111,8 +107,7 @@ double Linearisation::update(const ConstVectorView& p, const VectorView& out) {
           const Vec3 a = column + polar.gradient * (rho * unit - column) + delta * unit;
           block[j] = a.x, block[3 + j] = a.y, block[6 + j] = a.z;
         }
-        double inverted[9];
-        invert(block, rho, inverted);
+        const Mat3 inverted = inverse_or(block, rho);
         for (int k = 0; k < 9; ++k) inverse(c, k) = inverted[k];
 
         const Vec3 sharp = u + (lift * s.size) * n;

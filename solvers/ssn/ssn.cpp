@@ -7,6 +7,7 @@
 #include "solvers/core/extremes.hpp"
 #include "solvers/core/smooth_cone.hpp"
 #include "solvers/core/vector_kernels.hpp"
+#include "solvers/velocity_space/make_system.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
 
 namespace ccp {
@@ -36,7 +37,7 @@ void SsnSolver::setup(const Problem& problem) {
   problem_ = &problem;
   system_ = nullptr;
   if (problem.shared_delassus().is_assembled() || problem.contacts() == 0) return;
-  system_ = VelocitySystem::make(problem, options_.ordering, options_.preconditioner);
+  system_ = make_velocity_system(problem, options_.ordering, options_.preconditioner);
   contacts_ = OrderedContacts(problem, system_->contact_order());
   const int n = problem.contacts();
   sigma_ = DeviceArray<double*>("ccp::Ssn::sigma", n);

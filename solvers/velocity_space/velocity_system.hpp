@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "problems/base/sym3.hpp"
@@ -19,6 +18,7 @@ namespace ccp {
 ///
 /// Impulses and contact velocities are in world axes, as everywhere in solvers/. Contacts, too,
 /// have an order of their own here, in which those of a body lie together: see contact_order().
+/// Made by make_velocity_system().
 class VelocitySystem {
  public:
   /// Which bodies an incomplete factorisation eliminates first.
@@ -35,11 +35,6 @@ class VelocitySystem {
   ///   auto          block_ic0 until strengthen() is called, then block_ic1
   static const std::vector<std::string>& preconditioners();
 
-  /// @param problem  must outlive the system. In assembled form, where masses are not known, E is a
-  ///                 factor of N instead (factored_system.hpp)
-  /// @throws InputError if that is too large
-  static std::unique_ptr<VelocitySystem> make(const Problem& problem, const std::string& ordering,
-                                              const std::string& preconditioner);
   virtual ~VelocitySystem() = default;
 
   /// Unknowns: 3 or 6 per body.

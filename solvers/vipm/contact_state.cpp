@@ -27,7 +27,7 @@ KOKKOS_INLINE_FUNCTION Vec3 push_inside(const Vec3& z, const Vec3& n, double lea
 ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order)
     : contacts_(problem.contacts()),
       given_{order, problem.r(), problem.normal(), problem.mu(),
-             problem.shared_delassus().compliance()} {
+             problem.shared_delassus().constraints().compliance()} {
   const std::size_t size = 3 * static_cast<std::size_t>(contacts_);
   for (VectorView* array : {&gamma_, &u_, &dgamma_, &du_, &gap_}) {
     *array = VectorView("ccp::Vipm::contacts", size);

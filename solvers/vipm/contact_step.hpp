@@ -22,12 +22,6 @@ struct Spectral {
   double plus = 0, minus = 0, side = 0;
 };
 
-KOKKOS_INLINE_FUNCTION Vec3 any_tangent(const Vec3& normal) {
-  const Vec3 axis = fabs(normal.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
-  const Vec3 t = cross(normal, axis);
-  return (1 / norm(t)) * t;
-}
-
 KOKKOS_INLINE_FUNCTION Scaling make_scaling(const Vec3& x, const Vec3& y, const Vec3& normal) {
   const double det_x = jordan::det(x, normal), det_y = jordan::det(y, normal);
   const double det_w = sqrt(det_y / det_x);
@@ -36,7 +30,7 @@ KOKKOS_INLINE_FUNCTION Scaling make_scaling(const Vec3& x, const Vec3& y, const 
   const Split s = split(w, normal);
   Scaling result;
   result.normal = normal;
-  result.direction = s.size > 1e-14 * s.n ? (1 / s.size) * s.t : any_tangent(normal);
+  result.direction = s.size > 1e-14 * s.n ? (1 / s.size) * s.t : tangents(normal).s;
   result.side = cross(normal, result.direction);
   const double denominator = sqrt(dot(x, y) + 2 * sqrt(det_x * det_y));
   result.high = (s.n + s.size) / (jordan::sqrt2 * denominator);

@@ -8,6 +8,7 @@
 #include "solvers/core/scales.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/vector_kernels.hpp"
+#include "solvers/velocity_space/make_system.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
 #include "solvers/vipm/contact_state.hpp"
 
@@ -55,7 +56,7 @@ void VipmSolver::check_options(const std::vector<std::string>& given) const {
 
 void VipmSolver::setup(const Problem& problem) {
   problem_ = &problem;
-  system_ = VelocitySystem::make(problem, options_.ordering, options_.preconditioner);
+  system_ = make_velocity_system(problem, options_.ordering, options_.preconditioner);
   if (!system_->iterative() && options_.linear_solver == "cg") {
     throw InputError("solver vipm", "option linear_solver", "cholesky or auto",
                      "cg, for a problem of which only N is known");

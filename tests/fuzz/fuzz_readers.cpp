@@ -20,7 +20,7 @@
 #include "problems/formats/kleinert.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "tests/fuzz/damage.hpp"
 
 namespace fs = std::filesystem;
@@ -101,7 +101,7 @@ std::vector<std::string> result_files(const std::string& folder) {
   RunResult result;
   result.instance = "made up";
   result.solver = request.solver.text();
-  result.status = "converged";
+  result.status = Status::converged;
   result.stop_reached = true;
   for (int k = 0; k < 5; ++k) {
     Sample sample;

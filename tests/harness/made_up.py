@@ -5,16 +5,14 @@ import sys
 try:
     import h5py
     import numpy as np
-except ImportError:  # another Python than Debian's came first on the path, as in scripts/plot
+except ImportError:  # another Python than Debian's came first on the path, as in launch.py
     DEBIAN = "/usr/bin/python3"
     if os.path.exists(DEBIAN) and os.path.realpath(sys.executable) != os.path.realpath(DEBIAN):
         os.execv(DEBIAN, [DEBIAN, *sys.argv])
     raise
 
-MEASURES = ["cost", "feas", "error", "dual", "primal", "complementarity", "residual", "natural_map",
-            "velocity", "energy", "objective_gap", "merit", "coulomb_residual",
-            "coulomb_natural_map", "coulomb_merit", "normal_residual", "coulomb_normal_residual",
-            "multiplier"]
+# Some of the program's measures, and one that no program has: readers take what files have.
+MEASURES = ["cost", "feas", "error", "residual", "velocity", "coulomb_residual", "made_up"]
 PGJ, IPM = "pgj[omega=0.3]", "ipm[krylov=cg,preconditioner=block_diagonal]"
 
 

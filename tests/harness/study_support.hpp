@@ -6,7 +6,7 @@
 #include "harness/run/run.hpp"
 #include "harness/study/study.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "tests/support.hpp"
 
 namespace ccp::test {

@@ -4,8 +4,8 @@ import os
 import subprocess
 import tempfile
 import unittest
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from xml.etree import ElementTree
 
 import h5py
 import numpy as np
@@ -92,8 +92,8 @@ class Export(unittest.TestCase):
                     expected = d @ inverse_mass(file) @ d.T
                     np.testing.assert_allclose(n, expected, atol=1e-13 * abs(expected).max(initial=1))
                 else:  # the stack: normal parts 1, 3/2, 3/4, beside them -1, -1/2
-                    np.testing.assert_allclose(n[::3, ::3], [[1, -1, 0], [-1, 1.5, -0.5],
-                                                             [0, -0.5, 0.75]])
+                    np.testing.assert_allclose(n[::3, ::3], [[1.0, -1.0, 0.0], [-1.0, 1.5, -0.5],
+                                                             [0.0, -0.5, 0.75]])
             (self.folder / "problem.h5").unlink()
 
     def test_frozen_systems(self):
@@ -145,8 +145,9 @@ class Export(unittest.TestCase):
         """{bodies or contacts: (piece, {array: values})}, found through the .vtm."""
         out = {}
         for data in ElementTree.parse(self.folder / f"{prefix}.vtm").getroot().iter("DataSet"):
-            piece = ElementTree.parse(self.folder / data.get("file")).getroot().find(
+            piece = ElementTree.parse(self.folder / data.attrib["file"]).getroot().find(
                 "PolyData/Piece")
+            assert piece is not None
             arrays = {}
             for array in piece.iter("DataArray"):
                 values = np.array((array.text or "").split(), dtype=float)

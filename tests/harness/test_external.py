@@ -42,7 +42,7 @@ class External(unittest.TestCase):
 
     def program(self, name, text):
         """A Python program; its answer to sliding-block is (0.96, -0.48, 0)."""
-        head = f"""\
+        head = """\
             import os, signal, sys, time
             import h5py, numpy as np
             def answer(gamma=(0.96, -0.48, 0), path=None, **attributes):

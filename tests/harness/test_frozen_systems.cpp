@@ -5,7 +5,7 @@
 #include "harness/systems/precond.hpp"
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"

@@ -90,8 +90,7 @@ class Isolation(unittest.TestCase):
             if child:
                 return int(child[0])
             time.sleep(0.005)
-        self.fail("no child was started")
-        return 0
+        raise AssertionError("no child was started")
 
     def assert_gone(self, process):
         """A killed process may take a moment to go; a zombie counts as gone."""
@@ -169,7 +168,7 @@ class Isolation(unittest.TestCase):
                 for line in self.run_study("--dry-run", "--json")[0].splitlines()]
         self.assertEqual(len(set(plan)), 40)
         random.seed(1)
-        contents = {}
+        contents: dict[str, bytes] = {}
         for _ in range(10):
             with self.start_study("--resume") as parent:
                 child = self.wait_for_child(parent)

@@ -17,12 +17,16 @@ import h5py
 PROGRAM = os.environ.get("CCPBENCH", "")
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PEERS = os.path.join(SOURCE, "scripts", "peers")
-sys.path.insert(0, PEERS)
+sys.path.insert(0, os.path.join(SOURCE, "scripts", "python"))
 
 CONIC = {"scs": 1e-9, "scs-indirect": 1e-9, "clarabel": 1e-9, "ecos": 1e-9, "qoco": 1e-9}
 
 
 class Peers(unittest.TestCase):
+    holder: "tempfile.TemporaryDirectory[str]"
+    folder: str
+    pile: str
+
     @classmethod
     def setUpClass(cls):
         cls.holder = tempfile.TemporaryDirectory(prefix="ccpbench-test-")
@@ -66,13 +70,12 @@ class Peers(unittest.TestCase):
         with h5py.File(self.pile) as file:
             gamma = file["reference/gamma"][()].ravel()
             try:
-                from problem import Problem  # pylint: disable=import-outside-toplevel
+                from ccpbench.peers.problem import UnitFreeProblem
             except ImportError as missing:
                 self.skipTest(str(missing))
-        problem = Problem(self.pile)
-        unit = problem.speed / problem.scale
-        x = gamma / unit
-        return (x @ (problem.matrix() @ x) / 2 + problem.r @ x) * unit * problem.speed
+        problem = UnitFreeProblem(self.pile)
+        x = gamma / problem.unit
+        return (x @ (problem.matrix() @ x) / 2 + problem.r @ x) * problem.unit * problem.speed
 
     def test_conic_solvers_find_our_objective(self):
         reference = self.objective()

@@ -182,7 +182,7 @@ class PlotTest(unittest.TestCase):
     def test_example_of_the_documentation(self):
         write_result(self.folder / "a.h5")
         text = (ROOT / "docs/result-format.md").read_text(encoding="utf-8")
-        example = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
+        example, = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
         done = subprocess.run([sys.executable, "-c", example, "a.h5"], cwd=self.folder,
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)

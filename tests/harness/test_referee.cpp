@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
 
@@ -286,7 +286,7 @@ TEST_CASE("anything that is not finite makes every measure NaN") {
 }
 
 TEST_CASE("the references of all scenes are solutions for the referee") {
-  for (const SceneEntry& entry : scene_entries()) {
+  for (const HandScene& entry : hand_scenes()) {
     INFO(entry.name);
     const ContactProblem p = make_scene(entry.name);
     const Measures m = measure(p, p.reference->gamma);

@@ -2,7 +2,7 @@
 """Runs scripts/report and scripts/compare on made-up result files.
 
 The page is opened in a headless browser, if there are one and python3-selenium: what it draws is
-compared with scripts/ccp_results.py, and solvers are hidden by clicks.
+compared with ccpbench.profiles, and solvers are hidden by clicks.
 """
 import json
 import os
@@ -17,8 +17,8 @@ from pathlib import Path
 from made_up import IPM, PGJ, np, write_result
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-import ccp_results  # noqa: E402  (found by the line above)
+sys.path.insert(0, str(ROOT / "scripts/python"))
+from ccpbench import profiles, results  # noqa: E402  (found by the line above)
 
 BROWSER, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 LIAR = "liar[factor=2]"
@@ -75,7 +75,8 @@ def make_study(folder):
 
 class ReportTest(ScriptTest):
     def data_of(self, page):
-        return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+        text, = re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)
+        return json.loads(text)
 
     def test_the_page_holds_everything_and_needs_no_network(self):
         make_study(self.a)
@@ -216,20 +217,20 @@ class PageTest(ScriptTest):
         self.assertGreater(picture.stat().st_size, 50000)
 
         # The numbers behind the figures are those of the Python functions.
-        runs, _ = ccp_results.read_folder(self.a)
-        tables = ccp_results.group(runs)
-        labels = ccp_results.labels_of(tables)
+        runs, _ = results.read_folder(self.a)
+        tables = results.group(runs)
+        labels = results.labels_of(tables)
         targets = [("error", 0.05), ("error", 1e-3), ("residual", 1e-6)]
         number = self.driver.execute_script("return window.ccpReport.state.target")
         profile = f"r.performanceProfile(r.visible(), {number}, 'time')"
-        computed, count = ccp_results.performance_profile(tables, labels, "time", "error", 1e-3)
+        computed, count = profiles.performance_profile(tables, labels, "time", "error", 1e-3)
         self.assertEqual(count, 3)
         self.assertEqual(computed[IPM], [1, 1, 1])
         self.assert_same(self.numbers(profile), computed)
         self.assert_same(self.numbers("r.runTimeDistribution(r.visible(), 'applies')"),
-                         ccp_results.run_time_distribution(tables, labels, "applies", targets)[0])
+                         profiles.run_time_distribution(tables, labels, "applies", targets)[0])
         self.assert_same(self.numbers("r.solvedRatio(r.visible(), 'error')"),
-                         ccp_results.solved_ratio(tables, labels, "error")[0])
+                         profiles.solved_ratio(tables, labels, "error")[0])
 
         # Hide the best one: the profile is made anew, of the others.
         chip = next(c for c in self.find("#solvers .chip") if c.text.startswith("ipm"))
@@ -237,7 +238,7 @@ class PageTest(ScriptTest):
         chip.click()
         self.assertEqual(chip.get_attribute("aria-pressed"), "false")
         rest = [label for label in labels if label != IPM]
-        computed, _ = ccp_results.performance_profile(tables, rest, "time", "error", 1e-3)
+        computed, _ = profiles.performance_profile(tables, rest, "time", "error", 1e-3)
         self.assertEqual(computed[PGJ], [1, 1, 1])
         self.assert_same(self.numbers(profile), computed)
         self.assertNotIn(IPM, self.find("#table")[0].text)

@@ -40,7 +40,7 @@ class ReproduceTest(unittest.TestCase):
             data = (self.folder / f"{base}.{ending}").read_bytes()
             self.assertTrue(data.startswith(magic), f"{base}.{ending} is none")
             self.assertGreater(len(data), 5000)
-        points = {}
+        points: dict[int, dict[str, list[tuple[float, float]]]] = {}
         with open(self.folder / f"{base}.csv", encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 curve = points.setdefault(int(row["panel"]), {}).setdefault(row["curve"], [])
@@ -51,29 +51,35 @@ class ReproduceTest(unittest.TestCase):
     def test_list(self):
         output, _ = self.reproduce("--list")
         names = [line.split()[0] for line in output.splitlines()]
-        self.assertEqual(names, ["000-fig4", "000-fig6", "000-fig7", "001-fig8", "001-fig9",
-                                 "001-fig10", "001-fig11", "002-lcp", "002-particle", "003-fig3",
-                                 "003-fig4", "003-fig7", "003-fig8", "004-fig2", "004-table4"])
+        self.assertEqual(names, [
+            "kleinert2017-fig4", "kleinert2017-fig6", "kleinert2017-fig7", "kleinert2014-fig8",
+            "kleinert2014-fig9", "kleinert2014-fig10", "kleinert2014-fig11", "anitescu-lcp",
+            "anitescu-particle", "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8",
+            "koziara2019-fig2", "koziara2019-table4"])
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
         for name in names:  # each has a text
             self.assertIn(f"scripts/reproduce {name}\n", texts)
 
     def test_wrong_usage(self):
-        for arguments, says in ((["001-fig7"], "unknown figure '001-fig7'; there are 000-fig4"),
-                                ([], "expected the NAME of a figure, or --list"),
-                                (["001-fig9", "--program", "nowhere"], "found nowhere"),
-                                (["001-fig9", "--time-limit", "0"], "expected a number > 0")):
+        name = "kleinert2014-fig9"
+        for arguments, says in (
+                (["nobody-fig7"], "unknown figure 'nobody-fig7'; there are kleinert2017-fig4"),
+                ([], "expected the NAME of a figure, or --list"),
+                ([name, "--program", "nowhere"], "found nowhere"),
+                ([name, "--time-limit", "0"], "expected a number > 0")):
             self.assertIn(says, self.reproduce(*arguments, expect=2)[1])
-        _, errors = self.reproduce("001-fig9", "--program", PROGRAM, "--problems", "author",
+        _, errors = self.reproduce(name, "--program", PROGRAM, "--problems", "author",
                                    "--states", self.folder, expect=2)
         self.assertIn("particles2048pile.vtu is not there", errors)
-        _, errors = self.reproduce("001-fig9", "--draw-only", "-o", self.folder, expect=1)
-        self.assertIn("no result file that can be drawn", errors)
+        for alias in (name, "001-fig9"):
+            _, errors = self.reproduce(alias, "--draw-only", "-o", self.folder, expect=1)
+            self.assertIn(f"{name}: ", errors)
+            self.assertIn("no result file that can be drawn", errors)
 
     def test_curves_are_those_of_the_result_files(self):
-        panels = self.figure("001-fig10", "v-groove")
-        files = list((self.folder / "001-fig10-v-groove").glob("*.h5"))
+        panels = self.figure("kleinert2014-fig10", "v-groove")
+        files = list((self.folder / "kleinert2014-fig10-v-groove").glob("*.h5"))
         self.assertEqual(len(files), 4)
         names = set()
         for path in files:
@@ -91,19 +97,19 @@ class ReproduceTest(unittest.TestCase):
         self.assertEqual(names, set(panels[1]))
 
     def test_columns_are_those_of_the_table(self):
-        folder = self.folder / "003-fig3"
+        folder = self.folder / "wang2016-fig3"
         folder.mkdir()
         rows = json.loads(subprocess.run(
             [PROGRAM, "simulate", "column", "--spheres", "3,6", "--iterations", "2,5,10,20,40,80",
              "--starts", "cold,history", "--solver", "pgj", "--json", "-o", folder / "columns.h5"],
             check=True, capture_output=True, text=True).stdout)
-        self.reproduce("003-fig3", "--draw-only", "-o", self.folder)
+        self.reproduce("wang2016-fig3", "--draw-only", "-o", self.folder)
         found = {}
-        with open(self.folder / "003-fig3.csv", encoding="utf-8", newline="") as file:
+        with open(self.folder / "wang2016-fig3.csv", encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 key = int(row["panel"]), row["curve"].split(",")[0], float(row["x"])
                 found[key] = float(row["y"])
-        expected = {}
+        expected: dict[tuple[int, str, float], int] = {}
         for panel, tolerance in enumerate((1e-3, 1e-2, 5e-2), 1):
             for row in rows:  # the fewest iterations from which on no height is wrong by more
                 worse = [r["iterations"] for r in rows if r["spheres"] == row["spheres"] and
@@ -118,12 +124,12 @@ class ReproduceTest(unittest.TestCase):
         column = self.folder / "column.h5"
         subprocess.run([PROGRAM, "generate", "column", "--spheres", "4", "--steps", "2", "-o",
                         column], check=True, capture_output=True)
-        self.reproduce("003-fig4", "--program", PROGRAM, "--problems", f"{column}#1", "-o",
+        self.reproduce("wang2016-fig4", "--program", PROGRAM, "--problems", f"{column}#1", "-o",
                        self.folder)
-        files = list((self.folder / "003-fig4-column").glob("*.h5"))
+        files = list((self.folder / "wang2016-fig4-column").glob("*.h5"))
         self.assertEqual(len(files), 4)
-        drawn = {}
-        with open(self.folder / "003-fig4-column.csv", encoding="utf-8", newline="") as file:
+        drawn: dict[str, dict[float, float]] = {}
+        with open(self.folder / "wang2016-fig4-column.csv", encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 if row["panel"] == "1":
                     drawn.setdefault(row["curve"], {})[float(row["x"])] = float(row["y"])
@@ -137,11 +143,11 @@ class ReproduceTest(unittest.TestCase):
 
     def test_heat_maps(self):
         """A cell is what the result file of that choice says."""
-        panels = self.figure("004-table4", "collapsing-pile#1")
+        panels = self.figure("koziara2019-table4", "collapsing-pile#1")
         self.assertEqual(len(panels), 12)
         maps = {"min": 1, "avg": 5, "max": 9}
         checked = 0
-        for path in (self.folder / "004-table4-collapsing-pile#1").glob("*.h5"):
+        for path in (self.folder / "koziara2019-table4-collapsing-pile#1").glob("*.h5"):
             with h5py.File(path) as file:
                 if file.attrs["solver_id"] != "pqn":
                     continue
@@ -159,7 +165,7 @@ class ReproduceTest(unittest.TestCase):
         self.assertEqual(checked, 3 * 75)
 
     def test_sliding_particle(self):
-        panels = self.figure("002-particle")
+        panels = self.figure("anitescu-particle")
         self.assertEqual(len(panels), 2)
         for name in ("L2, mu = 0.3", "L2, mu = 0.75"):
             h, dropped = panels[1][name]
@@ -169,7 +175,7 @@ class ReproduceTest(unittest.TestCase):
             self.assertGreater(panels[2][name][1][-1], 0.03)
 
     def test_pyramids(self):
-        panels = self.figure("002-lcp", None, "--time-limit", "1")
+        panels = self.figure("anitescu-lcp", None, "--time-limit", "1")
         for panel in (1, 2):
             self.assertEqual(len(panels[panel]), 6)  # two laws, three mu
             for contacts, values in panels[panel].values():
@@ -183,8 +189,8 @@ class ReproduceTest(unittest.TestCase):
         pile = self.folder / "pile.h5"
         subprocess.run([PROGRAM, "generate", "pile", "--spheres", "60", "--contacts", "150", "-o",
                         pile], check=True, capture_output=True)
-        panels = self.figure("000-fig4", str(pile))
-        with h5py.File(self.folder / "000-fig4-pile/regularised-ends.h5") as file:
+        panels = self.figure("kleinert2017-fig4", str(pile))
+        with h5py.File(self.folder / "kleinert2017-fig4-pile/regularised-ends.h5") as file:
             rows = file["rows"]
             for panel, (key, name) in enumerate((("none", "no preconditioner"),
                                                  ("block_diagonal", "block diagonal")), 2):

@@ -42,6 +42,18 @@ TEST_CASE("the smallest study") {
   CHECK(folder.read("name: demo\nproblems: stack.h5\nsolvers: pgj\n").solvers.size() == 1);
 }
 
+TEST_CASE("the former names of the papers' studies find them") {
+  const auto name_of = [](const std::string& name) {
+    return std::filesystem::path(resolve_study(name)).stem().string();
+  };
+  CHECK(name_of("kleinert2017-fig6") == "kleinert2017-fig6");
+  CHECK(name_of("paper-000-fig6") == "kleinert2017-fig6");       // alias
+  CHECK(name_of("paper-001-fig11b") == "kleinert2014-fig11b");   // alias
+  CHECK(name_of("paper-003-fig7") == "wang2016-fig7");           // alias
+  CHECK(name_of("paper-004-table4") == "koziara2019-table4");    // alias
+  CHECK_THROWS_AS(resolve_study("paper-002-fig6"), InputError);  // no alias
+}
+
 TEST_CASE("studies that cannot be used") {
   const Folder folder;
   const auto add = [&](const std::string& line) { return folder.complaint(smallest + line); };

@@ -23,6 +23,11 @@ def run(*words, expect=0, **options):
 
 
 class InstallTest(unittest.TestCase):
+    temporary: tempfile.TemporaryDirectory[str]
+    folder: Path
+    prefix: Path
+    program: Path
+
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
@@ -49,6 +54,13 @@ class InstallTest(unittest.TestCase):
         run(self.program, "run", "mine", "-o", results, "--quiet")
         run(self.program, "report", results)
         self.assertTrue((results / "report.html").is_file())
+        # Without the source tree, another program or $CCPBENCH they use the prefix' own.
+        own = {name: value for name, value in os.environ.items() if name != "CCPBENCH"}
+        listed = run(share / "scripts/plot", "--help", cwd=self.folder, env=own)
+        self.assertIn("objective_gap", listed)
+        run(share / "scripts/plot", results, "--format", "png", cwd=self.folder, env=own)
+        self.assertTrue((results / "mine.png").is_file())
+        self.assertIn("kleinert2017-fig6", run(share / "scripts/reproduce", "--list", env=own))
 
     def test_whoever_builds_the_program_can_install_it(self):
         """What is installed from the build folder was written by the configure step, or is made on
@@ -76,9 +88,8 @@ class InstallTest(unittest.TestCase):
         for typed, expected in (("ccpbench so", {"solve"}),
                                 ("ccpbench generate py", {"pyramid"}),
                                 ("ccpbench solve --time", {"--time-limit"})):
-            words = typed.split()
             out = run("bash", "-c", f"source {script}; COMP_WORDS=({typed}); "
-                      f"COMP_CWORD={len(words) - 1}; _ccpbench; echo ${{COMPREPLY[@]}}")
+                      f"COMP_CWORD={len(typed.split()) - 1}; _ccpbench; echo ${{COMPREPLY[@]}}")
             self.assertEqual(set(out.split()), expected, typed)
 
     def test_consumer(self):

@@ -1,5 +1,6 @@
 // Contact detection and the problem made of spheres, by hand.
-#include "problems/geometry/contact_detection.hpp"
+#include "problems/geometry/sphere_contacts.hpp"
+#include "problems/model/frame.hpp"
 
 #include <algorithm>
 #include <catch2/catch_approx.hpp>

@@ -9,7 +9,7 @@
 #include "problems/formats/fclib/export_fclib.hpp"
 #include "problems/formats/fclib/import_fclib.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;
@@ -51,7 +51,7 @@ MassSolve dense_factoriser(const std::vector<std::int64_t>& offset, const std::v
   };
 }
 
-FclibImport import_file(const std::string& path, FclibForm form = FclibForm::automatic) {
+Imported import_file(const std::string& path, FclibForm form = FclibForm::automatic) {
   return import_fclib(path, form, dense_factoriser);
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("FCLIB: a local problem in every storage of its matrix") {
   expected[6 * 1 + 4] = expected[6 * 4 + 1] = 0.75;
   for (const Storage storage :
        {Storage::columns, Storage::rows, Storage::triplets, Storage::swapped_triplets}) {
-    const FclibImport imported = import_file(local_file(folder, unsymmetric, storage));
+    const Imported imported = import_file(local_file(folder, unsymmetric, storage));
     const ContactProblem& p = imported.problem;
     p.validate("imported");
     CHECK(p.form == ContactProblem::Form::assembled);
@@ -201,7 +201,7 @@ TEST_CASE("FCLIB: a global problem is condensed") {
       file.write("/fclib_global/vectors/mu", Doubles{1, 1}, {2});
       file.commit();
     }
-    const FclibImport imported = import_file(path);
+    const Imported imported = import_file(path);
     REQUIRE(imported.notes.size() == 1);
     check_parts(imported.notes[0], {"condensed", "no multiple of 3"});
     const ContactProblem& p = imported.problem;
@@ -237,7 +237,7 @@ TEST_CASE("FCLIB: bodies go out as masses and come back as bodies") {
       }
     }
     export_fclib(path, problem, false, dense_factoriser, true);
-    const FclibImport back = import_file(path);
+    const Imported back = import_file(path);
     CHECK(back.notes.empty());
     back.problem.validate("imported");
     REQUIRE(back.problem.form == ContactProblem::Form::bodies);
@@ -272,7 +272,7 @@ TEST_CASE("FCLIB: immovable bodies leave their contacts") {
 TEST_CASE("FCLIB: every scene survives the way out and back") {
   const TemporaryFolder folder;
   const std::string path = folder.file("out.hdf5");
-  for (const SceneEntry& scene : scene_entries()) {
+  for (const HandScene& scene : hand_scenes()) {
     INFO(scene.name);
     const ContactProblem problem = make_scene(scene.name);
     export_fclib(path, problem, false, dense_factoriser, true);
@@ -293,7 +293,7 @@ TEST_CASE("FCLIB: reference and guesses go out as guesses and come back") {
   scene.guesses["zero"] = {{0, 0, 0}, "nothing"};
   scene.guesses["other"] = {{1, 2, 3}, "made up"};
   export_fclib(path, scene, false, dense_factoriser, false);
-  const FclibImport back = import_file(path);
+  const Imported back = import_file(path);
   back.problem.validate("imported");
   REQUIRE(back.problem.guesses.size() == 2);
   CHECK(back.problem.guesses.at("fclib-1").gamma == scene.reference->gamma);

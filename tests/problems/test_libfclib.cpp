@@ -7,7 +7,7 @@ extern "C" {
 }
 
 #include "problems/formats/fclib/export_fclib.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;

@@ -1,5 +1,5 @@
 // The scenes: sizes, free velocities and references, by hand.
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -42,8 +42,8 @@ TEST_CASE("every scene is valid, survives the file and has as many contacts as d
                                                        {"v-groove", 2},
                                                        {"assembled-stack", 3}};
   const TemporaryFolder folder;
-  CHECK(scene_entries().size() >= contacts.size());
-  for (const SceneEntry& entry : scene_entries()) {
+  CHECK(hand_scenes().size() >= contacts.size());
+  for (const HandScene& entry : hand_scenes()) {
     INFO(entry.name);
     const ContactProblem p = make_scene(entry.name);
     CHECK(p.name == entry.name);
@@ -79,7 +79,7 @@ TEST_CASE("free velocities of the scenes") {
 }
 
 TEST_CASE("the reference of every scene solves the convex problem to rounding") {
-  for (const SceneEntry& entry : scene_entries()) {
+  for (const HandScene& entry : hand_scenes()) {
     const ContactProblem p = make_scene(entry.name);
     const std::size_t n = p.contacts();
     std::vector<double> u = p.r;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "problems/base/hdf5_file.hpp"
+#include "problems/dynamics/steppers/elastic.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
@@ -198,7 +199,7 @@ TEST_CASE("a simulated column has Hertz's height if its steps are solved well") 
   DenseSolver solver;
   ColumnOptions options = small_column(4);
   for (const StepStart& start : {StepStart{}, StepStart{"previous", 0.85}, StepStart{"hertz", 1}}) {
-    const ColumnRun run = simulate_column(options, start, {}, solver);
+    const SettlingRun run = simulate_column(options, start, {}, solver);
     CHECK(run.at_rest);
     CHECK(std::abs(run.error) < 1e-4);
     CHECK(run.height == Approx((1 - run.error) * column_height(options)));
@@ -216,7 +217,7 @@ TEST_CASE("a simulated column has Hertz's height if its steps are solved well") 
 TEST_CASE("columns that cannot be") {
   ColumnOptions options;
   options.model.hertz.young = 0;
-  check_parts(error_of([&] { column_height(options); }), {"column", "Young's modulus", "> 0"});
+  check_parts(error_of([&] { column_height(options); }), {"scene column", "option young", "> 0"});
   options = ColumnOptions();
   options.spheres = 0;
   check_parts(error_of([&] { column_height(options); }), {"column", "spheres", ">= 1"});

@@ -4,7 +4,7 @@
 
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "solvers/admm/shifted_delassus.hpp"
 #include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"

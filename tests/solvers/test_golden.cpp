@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "tests/solve_once.hpp"
 #include "tests/support.hpp"
 
@@ -52,7 +52,7 @@ constexpr Golden goldens[] = {
 
 std::vector<ContactProblem> problems() {
   std::vector<ContactProblem> list;
-  for (const SceneEntry& entry : scene_entries()) {
+  for (const HandScene& entry : hand_scenes()) {
     list.push_back(make_scene(entry.name));
     list.back().name = entry.name;
   }

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "harness/measure/referee.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "problems/scenes/planar.hpp"
-#include "problems/scenes/scenes.hpp"
 #include "solvers/lcp/polyhedral.hpp"
 #include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"

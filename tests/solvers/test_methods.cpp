@@ -6,7 +6,7 @@
 
 #include "harness/measure/recorder.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
@@ -133,7 +133,7 @@ std::vector<double> run_pgj(const ContactProblem& host, const std::string& spec,
 
 TEST_CASE("every solver solves every scene it supports, by every law it solves") {
   for (const SolverEntry& entry : solver_entries()) {
-    for (const SceneEntry& row : scene_entries()) {
+    for (const HandScene& row : hand_scenes()) {
       const ContactProblem scene = make_scene(row.name);
       if (!supports(entry, scene)) continue;
       for (const Law law : entry.laws) {

@@ -206,6 +206,18 @@ TEST_CASE("a solver supports the forms it declares") {
   CHECK(supports(compliant, p));
 }
 
+TEST_CASE("no solver takes rolling or equality triples yet, and each says so") {
+  ContactProblem rolling, equality;
+  rolling.rolling.contact = {0};
+  equality.equality.rows = {1};
+  for (const SolverEntry& entry : solver_entries()) {
+    CHECK(why_unsupported(entry, rolling) ==
+          entry.id + " does not take problems with rolling resistance (/rolling)");
+    CHECK(why_unsupported(entry, equality) ==
+          entry.id + " does not take problems with equality constraints (/equality)");
+  }
+}
+
 namespace {
 
 /// A text for every enumerator, each its own, and the way back; an unknown text is refused with the

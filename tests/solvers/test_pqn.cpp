@@ -6,7 +6,7 @@
 
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "solvers/core/smooth_cone.hpp"
 #include "solvers/pqn/linearisation.hpp"
 #include "solvers/registry.hpp"

@@ -6,7 +6,7 @@
 
 #include "harness/systems/frozen_systems.hpp"
 #include "harness/systems/precond.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/ipm/newton_matrix.hpp"
 #include "solvers/ipm/newton_solver.hpp"
@@ -160,7 +160,7 @@ const ContactProblem& pile() {
 }  // namespace
 
 TEST_CASE("the assembled Newton matrix is the matrix-free one: every scene") {
-  for (const SceneEntry& entry : scene_entries()) {
+  for (const HandScene& entry : hand_scenes()) {
     const ContactProblem scene = make_scene(entry.name);
     if (scene.contacts() == 0) continue;
     INFO(entry.name);

@@ -146,11 +146,11 @@ TEST_CASE("a contact's own problem is solved for both laws") {
     const Vec3 coulomb = solve_local_coulomb(block, b, normal, mu);
     INFO("problem " << k);
     CHECK(local_fault(block, b, coulomb, normal, mu, Law::coulomb) < 1e-10);
-    if (norm(multiply(block, coulomb) + b) > 1e-6 && norm(coulomb) > 0) ++sliding;
+    if (norm(block * coulomb + b) > 1e-6 && norm(coulomb) > 0) ++sliding;
     // Its metric, as ContactMetric has it.
-    const Vec3 column = multiply(block, normal);
+    const Vec3 column = block * normal;
     const Split part = split(column, normal);
-    const double trace = block.a[0] + block.a[3] + block.a[5];
+    const double trace = block.xx + block.yy + block.zz;
     const double weight_n = part.n + part.size, weight_t = trace - part.n + part.size;
     const Vec3 convex = solve_local_convex(block, b, {0, 0, 0}, normal, mu, 1 / weight_n,
                                            1 / weight_t, weight_t / weight_n);

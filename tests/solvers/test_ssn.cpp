@@ -3,7 +3,7 @@
 
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/solve_once.hpp"
 #include "tests/support.hpp"

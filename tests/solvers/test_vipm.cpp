@@ -5,12 +5,12 @@
 
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
-#include "problems/scenes/scenes.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/linear/cholesky.hpp"
 #include "solvers/registry.hpp"
 #include "solvers/velocity_space/block_matrix.hpp"
-#include "solvers/velocity_space/velocity_system.hpp"
+#include "solvers/velocity_space/make_system.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/solve_once.hpp"
 #include "tests/support.hpp"
@@ -85,7 +85,7 @@ TEST_CASE("E E^T of the velocity system is the Delassus operator") {
   for (const ContactProblem& host : random_problems()) {
     const Problem problem(host);
     for (const char* ordering : {"graph", "natural"}) {
-      const auto system = VelocitySystem::make(problem, ordering, "block_ic0");
+      const auto system = make_velocity_system(problem, ordering, "block_ic0");
       CHECK(system->size() == static_cast<int>(host.bodies()) * (host.rotates() ? 6 : 3));
       const std::vector<double> gamma = random_vector(3 * host.contacts(), 7);
       const std::vector<double> u = multiply(dense_delassus(host), gamma);
@@ -101,7 +101,7 @@ TEST_CASE("E E^T of the velocity system is the Delassus operator") {
 TEST_CASE("S on the body graph is 1 + E^T K E, as a product and for a direct solver") {
   for (const ContactProblem& host : random_problems()) {
     const Problem problem(host);
-    const auto system = VelocitySystem::make(problem, "graph", "block_ic0");
+    const auto system = make_velocity_system(problem, "graph", "block_ic0");
     const auto k = random_blocks(host.contacts(), 3);
     system->assemble(k);
     const std::vector<double> z = random_vector(system->size(), 11);
@@ -132,7 +132,7 @@ TEST_CASE("block incomplete Cholesky is exact where there is no fill") {
     }
     const Problem problem(host);
     for (const char* ordering : {"graph", "natural"}) {
-      const auto system = VelocitySystem::make(problem, ordering, "block_ic0");
+      const auto system = make_velocity_system(problem, ordering, "block_ic0");
       system->assemble(random_blocks(host.contacts(), 4));
       CHECK(system->precondition() == 0);
       const std::vector<double> z = random_vector(system->size(), 12);
@@ -147,7 +147,7 @@ TEST_CASE(
   const ContactProblem host = random_pile(60, 180, 3);
   const Problem problem(host);
   for (const std::string preconditioner : {"block_ic0", "block_ic1", "block_jacobi"}) {
-    const auto system = VelocitySystem::make(problem, "auto", preconditioner);
+    const auto system = make_velocity_system(problem, "auto", preconditioner);
     system->assemble(random_blocks(host.contacts(), 6));
     REQUIRE(system->precondition() == 0);
     // Columns of (L L^T)^-1, inverted by the dense Cholesky factorisation of a full pattern.
@@ -321,7 +321,7 @@ TEST_CASE("vipm: an assembled N is factored to rounding, and S follows its defin
   for (const ContactProblem& bodies : random_problems()) {
     const ContactProblem host = assembled_form(bodies);
     const Problem problem(host);
-    const auto system = VelocitySystem::make(problem, "auto", "auto");
+    const auto system = make_velocity_system(problem, "auto", "auto");
     CHECK_FALSE(system->iterative());
     const std::size_t size = 3 * host.contacts();
     CHECK(system->size() <= static_cast<int>(std::min(size, 6 * bodies.bodies())));
@@ -356,7 +356,7 @@ TEST_CASE("vipm: an assembled N is factored to rounding, and S follows its defin
 }
 
 TEST_CASE("vipm solves every scene from its N alone") {
-  for (const SceneEntry& scene : scene_entries()) {
+  for (const HandScene& scene : hand_scenes()) {
     INFO(scene.name);
     const ContactProblem bodies = make_scene(scene.name);
     const bool assembled = bodies.form == ContactProblem::Form::assembled;

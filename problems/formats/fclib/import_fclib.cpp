@@ -181,7 +181,7 @@ BlockMatrix to_blocks(const SparseColumns& a) {
   return block_matrix(a.columns / 3, std::move(blocks));
 }
 
-void import_local(const FclibReader& reader, FclibImport& result, nlohmann::ordered_json& about) {
+void import_local(const FclibReader& reader, Imported& result, nlohmann::ordered_json& about) {
   const std::string group = "/fclib_local";
   ContactProblem& problem = result.problem;
   const std::size_t size = 3 * problem.contacts();
@@ -199,7 +199,7 @@ void import_local(const FclibReader& reader, FclibImport& result, nlohmann::orde
 }
 
 void import_global(const FclibReader& reader, FclibForm form, const MassFactoriser& factorise,
-                   FclibImport& result, nlohmann::ordered_json& about) {
+                   Imported& result, nlohmann::ordered_json& about) {
   const std::string group = "/fclib_global";
   ContactProblem& problem = result.problem;
   const std::size_t size = 3 * problem.contacts();
@@ -230,7 +230,7 @@ void import_global(const FclibReader& reader, FclibForm form, const MassFactoris
 }
 
 /// Guesses that say something, by the names fclib-1, fclib-2, ...
-void import_guesses(const FclibReader& reader, FclibImport& result) {
+void import_guesses(const FclibReader& reader, Imported& result) {
   const char* const count = "/guesses/number_of_guesses";
   if (!reader.file().has(count)) return;
   ContactProblem& problem = result.problem;
@@ -252,7 +252,7 @@ void import_guesses(const FclibReader& reader, FclibImport& result) {
 
 }  // namespace
 
-FclibImport import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise) {
+Imported import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise) {
   const FclibReader reader(path);
   const std::string group = reader.problem_group();
   const bool local = group == "/fclib_local";
@@ -265,7 +265,7 @@ FclibImport import_fclib(const std::string& path, FclibForm form, const MassFact
       reader.refuse(group + name, "a problem without equality constraints", "their data");
     }
   }
-  FclibImport result;
+  Imported result;
   ContactProblem& problem = result.problem;
   problem.name = std::filesystem::path(path).stem().string();
   problem.mu = reader.vector(group + "/vectors/mu");
@@ -303,6 +303,35 @@ FclibImport import_fclib(const std::string& path, FclibForm form, const MassFact
   problem.source.parameters =
       about.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   return result;
+}
+
+namespace {
+
+class Fclib : public Importer {
+ public:
+  OptionList options() override {
+    return OptionList("fclib", "importer")
+        .choice("form", form_, {"auto", "bodies", "assembled"},
+                "Of global problems: bodies, assembled, or bodies where M and H allow it")
+        .text("licence", licence_, "Of the data, as an SPDX identifier");
+  }
+  Imported read(const std::string& path, const ImportTools& tools) override {
+    const FclibForm form = form_ == "bodies"      ? FclibForm::bodies
+                           : form_ == "assembled" ? FclibForm::assembled
+                                                  : FclibForm::automatic;
+    Imported imported = import_fclib(path, form, tools.factorise);
+    imported.problem.source.licence = licence_;
+    return imported;
+  }
+
+ private:
+  std::string form_ = "auto", licence_;
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> fclib_importer() {
+  return std::make_unique<Fclib>();
 }
 
 }  // namespace ccp

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "problems/formats/fclib/mass_form.hpp"
+#include "problems/formats/importer.hpp"
 #include "problems/model/contact_problem.hpp"
 
 namespace ccp {
@@ -15,12 +17,6 @@ enum class FclibForm {
   assembled,  ///< condensed in any case
 };
 
-/// A problem of the Friction Contact Library, and what there is to say about it.
-struct FclibImport {
-  ContactProblem problem;
-  std::vector<std::string> notes;  ///< one line each
-};
-
 /// Reads a problem from an FCLIB file (HDF5), local or global, in three dimensions, with matrices
 /// in compressed columns, compressed rows or triplets. See docs/fclib.md.
 ///
@@ -30,6 +26,9 @@ struct FclibImport {
 /// @param factorise  for condensing global problems
 /// @throws InputError for a file that is no such problem: planar, with rolling friction, with
 ///         equality constraints, or damaged
-FclibImport import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise);
+Imported import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise);
+
+/// The row of the table: import_fclib().
+std::unique_ptr<Importer> fclib_importer();
 
 }  // namespace ccp

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problems/dynamics/step_solver.hpp"
+#include "problems/geometry/spheres.hpp"
+
+namespace ccp {
+
+/// The state that a time step begins and ends with.
+struct Bodies {
+  Spheres spheres;
+  /// [m][3] rad/s, world axes; empty: no body rotates
+  std::vector<double> angular_velocity;
+  bool rotate() const { return !angular_velocity.empty(); }
+};
+
+/// Where the solver of a step starts.
+struct StepStart {
+  std::string guess;  ///< one that the step's problem carries; "" is the stepper's own
+  double factor = 1;  ///< on a guess of the problem
+};
+
+/// A step that was made.
+struct Step {
+  ContactProblem problem;
+  std::vector<double> gamma;  ///< [n][3] N s, its impulses
+  double speed = 0;           ///< m/s, of the fastest body at the end; NaN if the solver diverged
+};
+
+/// A time-stepping scheme: which problem a step poses, and what its impulses do to the bodies.
+///
+///     problem:  q, v  ->  K_mu contains gamma  _|_  u = N gamma + r  in K_mu*
+///     finish:   v+ = v + dt g + M^-1 D gamma,   q+ = q + dt v+
+///
+/// A scheme holds its model of contacts and what it remembers from one step to the next (impulses);
+/// the state of the bodies belongs to the caller. Schemes of one problem a step implement problem()
+/// and finish(); one with more stages overrides step() as well, and its Step is that of the first.
+/// Equations, orders and what each conserves: README.md in this folder.
+class Stepper {
+ public:
+  virtual ~Stepper() = default;
+
+  /// The problem of the step from `bodies` on. It carries the guesses this scheme has to offer, and
+  /// identities of its contacts where a later step can find them again.
+  virtual ContactProblem problem(const Bodies& bodies) const = 0;
+
+  /// Ends the step with these impulses. @return the largest speed, m/s
+  virtual double finish(Bodies& bodies, const ContactProblem& problem,
+                        const std::vector<double>& gamma) = 0;
+
+  /// Where the solver starts unless told otherwise: from zero, or as the scheme knows better.
+  virtual std::vector<double> own_start(const ContactProblem& problem) const;
+
+  /// Makes one step. A problem without contacts is not given to the solver.
+  /// @throws InputError for a guess that the problem does not carry, and what the solver throws
+  virtual Step step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
+                    const StepStart& start = {});
+};
+
+}  // namespace ccp

@@ -1,0 +1,103 @@
+#include "problems/scenes/scene_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "problems/base/error.hpp"
+#include "problems/scenes/column.hpp"
+#include "problems/scenes/hand_scenes.hpp"
+#include "problems/scenes/pile.hpp"
+#include "problems/scenes/planar.hpp"
+
+namespace ccp {
+namespace {
+
+using Can = SceneAbility;
+
+const std::vector<SceneEntry>& larger_scenes() {
+  static const std::vector<SceneEntry> rows = {
+      {"pile",
+       "A pile of non-rotating spheres, settled on the ground (Test Problems 1-3)",
+       {Can::problem, Can::sequence},
+       "pgj[omega=0.2]",
+       "spheres",
+       pile_scene},
+      {"column",
+       "A 1-D column of elastic spheres that sinks under its weight (Wang 2016)",
+       {Can::sequence, Can::simulation},
+       "",
+       "spheres",
+       column_scene},
+      {"pyramid",
+       "A triangle of spheres that roll in a plane (Anitescu slides)",
+       {Can::problem, Can::record},
+       "lcp[edges=2]",
+       "rows",
+       pyramid_scene},
+      {"particle",
+       "A particle thrown along the ground (Anitescu slides)",
+       {Can::problem, Can::record},
+       "lcp[edges=2]",
+       "",
+       particle_scene},
+  };
+  return rows;
+}
+
+/// A scene solved by hand: it has no options, and needs no solver.
+class SolvedScene : public Scene {
+ public:
+  explicit SolvedScene(std::string id) : id_(std::move(id)) {}
+  OptionList options() override { return OptionList(id_, "scene"); }
+  ContactProblem problem(const SceneTools&) override { return make_scene(id_); }
+
+ private:
+  std::string id_;
+};
+
+std::vector<SceneEntry>& table() {
+  static std::vector<SceneEntry> rows = [] {
+    std::vector<SceneEntry> all;
+    for (const HandScene& scene : hand_scenes()) {
+      all.push_back(
+          {scene.name, scene.summary, {Can::problem, Can::by_hand}, "", "", [id = scene.name] {
+             return std::make_unique<SolvedScene>(id);
+           }});
+    }
+    all.insert(all.end(), larger_scenes().begin(), larger_scenes().end());
+    return all;
+  }();
+  return rows;
+}
+
+}  // namespace
+
+bool SceneEntry::can(SceneAbility ability) const {
+  return std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
+}
+
+const std::vector<SceneEntry>& scene_entries() {
+  return table();
+}
+
+void add_scene(SceneEntry entry) {
+  for (const SceneEntry& known : table()) {
+    if (known.id == entry.id) {
+      throw InputError(fmt::format("the scene {} is there already", entry.id));
+    }
+  }
+  table().push_back(std::move(entry));
+}
+
+const SceneEntry& find_scene(const std::string& id) {
+  std::vector<std::string> names;
+  for (const SceneEntry& entry : table()) {
+    if (entry.id == id) return entry;
+    names.push_back(entry.id);
+  }
+  throw InputError(fmt::format("unknown scene '{}'{}", id, did_you_mean(id, names)));
+}
+
+}  // namespace ccp

@@ -1,0 +1,308 @@
+"use strict";
+// The report's figures: plotly.js draws them into the boxes of page.html.
+const ccpFigures = (function (numbers) {
+  const {
+    data, state, series, visible, WORK, median, noise, performanceProfile, targetsOfLaw,
+    runTimeDistribution, solvedRatio, shiftedMean, grouped, counted, seconds, measureTitle,
+  } = numbers;
+  const byId = (id) => document.getElementById(id);
+  const DASHES = ["solid", "7px,3px", "8px,3px,2px,3px", "2px,2px"];
+  const SYMBOLS = ["circle", "square", "diamond", "triangle-down", "triangle-up", "pentagon", "x",
+    "triangle-right", "cross"];
+  const PER_PAGE = 6;
+  const INK = "#1d2733", GRID = "#e6eaee";
+
+  const clear = (element) => { while (element.firstChild) element.removeChild(element.firstChild); };
+  function make(tag, text, className) {
+    const element = document.createElement(tag);
+    if (text !== undefined) element.textContent = text;
+    if (className) element.className = className;
+    return element;
+  }
+
+  const styleOf = (s) => ({
+    colour: data.colours[s % data.colours.length], dash: DASHES[s % DASHES.length],
+    symbol: SYMBOLS[s % SYMBOLS.length],
+  });
+  function axis(title, more) {
+    return Object.assign({
+      title: { text: title, standoff: 8, font: { size: 13 } }, gridcolor: GRID, zeroline: false,
+      linecolor: "#9aa5b1", ticks: "outside", ticklen: 4, tickcolor: "#9aa5b1", automargin: true,
+    }, more);
+  }
+  const logAxis = (title, more) => axis(title, Object.assign(
+    { type: "log", exponentformat: "power", dtick: 1, tickfont: { size: 12 } }, more));
+  /** A logarithmic axis with room for its labels: powers of ten, not too many of them. */
+  function fittedLogAxis(title, low, high, more) {
+    const span = Math.log10(high / low);
+    const air = 0.05 * span + 0.03;
+    const dtick = span < 1 ? "D2" : Math.max(1, Math.ceil(span / 7));
+    return logAxis(title, Object.assign(
+      { range: [Math.log10(low) - air, Math.log10(high) + air], dtick }, more));
+  }
+  const layout = (more) => Object.assign({
+    margin: { l: 62, r: 14, t: 28, b: 46 }, showlegend: false, hovermode: "closest",
+    font: { family: "DejaVu Sans, Verdana, sans-serif", size: 12, color: INK },
+    paper_bgcolor: "#fff", plot_bgcolor: "#fff",
+    hoverlabel: { align: "left", bgcolor: "#fff", bordercolor: "#9aa5b1", font: { size: 12, color: INK } },
+  }, more);
+  const config = {
+    displaylogo: false,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "hoverClosestCartesian",
+      "hoverCompareCartesian", "toggleSpikelines"],
+    toImageButtonOptions: { format: "svg" },
+  };
+  /** Takes a plot out of the page. plotly.js may still be at work on it: it is freed later. */
+  function discard(plot) {
+    plot.remove();
+    setTimeout(() => Plotly.purge(plot), 3000);
+  }
+  /** Draws into a box, or says that there is nothing to draw. */
+  function show(box, traces, plan) {
+    const old = box.querySelector(".js-plotly-plot");
+    if (traces.length === 0) {
+      if (old) discard(old);
+      clear(box);
+      box.appendChild(make("div", "nothing to draw", "empty"));
+      return;
+    }
+    if (!old) clear(box);
+    Plotly.react(old || box.appendChild(make("div", undefined, "fill")), traces, plan, config);
+  }
+  let resizing = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(resizing);
+    resizing = setTimeout(() => {
+      for (const plot of document.querySelectorAll(".js-plotly-plot")) Plotly.Plots.resize(plot);
+    }, 150);
+  });
+
+  /** The points of a run that logarithmic axes can show, without the initial guess. */
+  function points(run, measure, work) {
+    const value = run.curve[measure], outer = run.curve.outer;
+    const x = run.curve[work === "total" ? "time" : work], setup = work === "total" ? run.setup : 0;
+    const result = [];
+    for (let i = 0; i < value.length; ++i) {
+      const at = x[i] + setup;
+      if (outer[i] > 0 && at > 0 && value[i] > 0 && Number.isFinite(value[i])) {
+        result.push([at, value[i], i]);
+      }
+    }
+    return result;
+  }
+  /** Value at x of a curve that is straight between its points on logarithmic axes. */
+  function interpolate(curve, x) {
+    if (x <= curve[0][0]) return curve[0][1];
+    const last = curve[curve.length - 1];
+    if (x >= last[0]) return last[1];
+    let low = 0, high = curve.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (curve[middle][0] <= x) low = middle; else high = middle;
+    }
+    const [x0, y0] = curve[low], [x1, y1] = curve[high];
+    if (x1 <= x0) return y1;
+    const part = Math.log(x / x0) / Math.log(x1 / x0);
+    return Math.exp(Math.log(y0) + part * Math.log(y1 / y0));
+  }
+
+  function curveTraces(instance, s) {
+    const runs = series[instance][s], style = styleOf(s), name = data.solvers[s].label;
+    const curves = runs.map((run) => points(run, state.measure, state.work))
+      .filter((curve) => curve.length);
+    if (curves.length === 0) return [];
+    let x, middle, low, high;
+    if (curves.length === 1) {
+      x = curves[0].map((p) => p[0]);
+      middle = curves[0].map((p) => p[1]);
+    } else {
+      const start = median(curves.map((c) => c[0][0]));
+      const end = median(curves.map((c) => c[c.length - 1][0]));
+      x = [...new Set([start, end, ...curves.flat().map((p) => p[0])])]
+        .filter((value) => value >= start && value <= end).sort((a, b) => a - b);
+      const values = x.map((at) => curves.map((c) => interpolate(c, at)));
+      middle = values.map((v) => Math.exp(median(v.map(Math.log))));
+      low = values.map((v) => Math.min(...v));
+      high = values.map((v) => Math.max(...v));
+    }
+    const traces = [];
+    if (low) {
+      traces.push({
+        x: [...x, ...[...x].reverse()], y: [...high, ...[...low].reverse()], fill: "toself",
+        mode: "lines", line: { width: 0 }, fillcolor: style.colour, opacity: 0.22,
+        hoverinfo: "skip", name: name + " band",
+      });
+    }
+    // One run has all its counters to tell; a median has only what the axes show.
+    const unit = state.work === "time" || state.work === "total" ? " s" : "";
+    const columns = runs.find((run) => points(run, state.measure, state.work).length).curve;
+    const what = low ? `median of ${curves.length} runs` : "%{customdata}";
+    traces.push({
+      x, y: middle, mode: "lines", name,
+      customdata: low ? undefined : curves[0].map((p) => [`${seconds(columns.time[p[2]])}, `
+        + `${grouped(columns.outer[p[2]])} outer, ${grouped(columns.krylov[p[2]])} Krylov, `
+        + `${grouped(columns.applies[p[2]])} applies`]), line: { color: style.colour, dash: style.dash, width: 2 },
+      hovertemplate: `<b>${name}</b><br>${state.measure} %{y:.2e}<br>`
+        + `${WORK[state.work].replace(/ \[s\]/, "")} %{x:.3g}${unit}<br>${what}<extra></extra>`,
+    });
+    const reached = 2 * runs.filter((run) => run.reached).length > runs.length;
+    traces.push({
+      x: [x[x.length - 1]], y: [middle[middle.length - 1]], mode: "markers", name: name + " end",
+      marker: {
+        symbol: style.symbol, size: 10, color: reached ? style.colour : "#fff",
+        line: { color: style.colour, width: 2 },
+      },
+      hovertemplate: `<b>${name}</b><br>ended: ${[...new Set(runs.map((r) => r.status))].join(", ")}`
+        + "<br>%{y:.2e} at %{x:.3g}<extra></extra>",
+    });
+    return traces;
+  }
+
+  function shownInstances() {
+    const word = state.filter.toLowerCase();
+    return data.instances.map((_, i) => i)
+      .filter((i) => data.instances[i].name.toLowerCase().includes(word));
+  }
+
+  function drawConvergence() {
+    const instances = shownInstances(), pages = Math.max(1, Math.ceil(instances.length / PER_PAGE));
+    state.page = Math.min(state.page, pages - 1);
+    const here = instances.slice(state.page * PER_PAGE, (state.page + 1) * PER_PAGE);
+    byId("page").textContent = instances.length === 0 ? "no instance of that name"
+      : `${state.page * PER_PAGE + 1}–${state.page * PER_PAGE + here.length} of `
+        + `${instances.length} instance${instances.length > 1 ? "s" : ""}`;
+    byId("previous").disabled = state.page === 0;
+    byId("next").disabled = state.page === pages - 1;
+    byId("convergence-note").textContent = `${measureTitle(state.measure)} against `
+      + `${WORK[state.work]}; lines are medians, bands reach from the smallest to the largest `
+      + "repetition. A hollow marker: the solve ended short of its stop. Dashed: the targets of "
+      + "this measure.";
+    const box = byId("panels");
+    for (const old of box.querySelectorAll(".js-plotly-plot")) discard(old);
+    clear(box);
+    const plots = [];  // all boxes first: their number decides how wide each is
+    for (const i of here) {
+      const instance = data.instances[i];
+      const figure = box.appendChild(make("figure"));
+      const caption = figure.appendChild(make("figcaption", instance.name));
+      caption.appendChild(make("small", `${counted(instance.contacts, "contact", "contacts")}, `
+        + counted(instance.bodies, "body", "bodies")));
+      const noisy = visible().filter((s) => noise(series[i][s]));
+      if (noisy.length) {
+        caption.appendChild(make("small", "doubtful times: " + noisy.map(
+          (s) => `${data.solvers[s].label} (${noise(series[i][s])})`).join(", "), "warning"));
+      }
+      const without = visible().filter((s) => series[i][s].length
+        && curveTraces(i, s).length === 0);
+      if (without.length) {
+        caption.appendChild(make("small", "nothing to draw of " + without.map(
+          (s) => `${data.solvers[s].label} (${series[i][s][0].status})`).join(", ")));
+      }
+      plots.push([i, figure.appendChild(make("div", undefined, "plot"))]);
+    }
+    for (const [i, plot] of plots) {
+      const traces = visible().flatMap((s) => curveTraces(i, s));
+      if (traces.length === 0) {
+        show(plot, [], null);
+        continue;
+      }
+      const xs = traces.flatMap((t) => t.x), lines = traces.filter((t) => t.mode === "lines");
+      const starts = lines.map((t) => t.y[0]);
+      const targets = data.targets.filter((t) => t.measure === state.measure);
+      // A solve that diverges may leave its panel: it must not squeeze the others.
+      const ceiling = Math.max(10 * Math.max(...starts), ...targets.map((t) => t.value));
+      const ys = lines.flatMap((t) => t.y).concat(targets.map((t) => t.value))
+        .map((y) => Math.min(y, ceiling));
+      const x = fittedLogAxis(WORK[state.work], minimum(xs), maximum(xs));
+      show(plot, traces, layout({
+        xaxis: x, yaxis: fittedLogAxis(measureTitle(state.measure), minimum(ys), maximum(ys)),
+        shapes: targets.map((t) => ({
+          type: "line", xref: "paper", x0: 0, x1: 1, y0: t.value, y1: t.value, layer: "below",
+          line: { color: "#8a949e", width: 1, dash: "4px,3px" },
+        })),
+      }));
+    }
+  }
+  const minimum = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+  const maximum = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+
+  /** Staircases: the share of `count` that is at most x. */
+  function stairs(element, values, count, x, y, hover) {
+    const finite = [...values.values()].flat().filter((v) => v > 0 && v < Infinity);
+    if (finite.length === 0) {
+      show(element, [], null);
+      return;
+    }
+    const low = minimum(finite), high = Math.max(maximum(finite), low * 1.0001);
+    const span = Math.max(high / low, 10);
+    const left = low / Math.pow(span, 0.04), right = high * Math.pow(span, 0.06);
+    const traces = [...values].map(([s, numbers]) => {
+      const style = styleOf(s), name = data.solvers[s].label;
+      const inside = numbers.map((v) => Math.min(Math.max(v, left), right));
+      return {
+        x: [left, ...inside, right], mode: "lines", name,
+        y: [0, ...inside.map((_, i) => (i + 1) / count), inside.length / count],
+        line: { shape: "hv", color: style.colour, dash: style.dash, width: 2 },
+        hovertemplate: `<b>${name}</b><br>%{y:.0%} ${hover} %{x:.3g}<extra></extra>`,
+      };
+    });
+    show(element, traces, layout({
+      xaxis: fittedLogAxis(x, left, right),
+      yaxis: axis(y, { range: [-0.03, 1.05], tickformat: ".0%", dtick: 0.25 }),
+    }));
+  }
+
+  function drawAggregates() {
+    const solvers = visible(), target = data.targets[state.target];
+    const n = data.instances.length;
+    const plain = WORK[state.work].replace(" [s]", "");
+    byId("aggregates-note").textContent = `${n} instance${n > 1 ? "s" : ""}; of repetitions the `
+      + "median. Hidden solvers do not count: the profile compares with the best of those shown."
+      + (data.laws.length > 1 ? ` Only solvers of the ${state.law} law.` : "");
+    byId("profile-title").textContent = target ? `Performance profile to ${target.text}`
+      : "Performance profile";
+    const count = targetsOfLaw().length;
+    byId("ecdf-title").textContent = `Targets reached (${count} per instance)`;
+    byId("means-title").textContent = target ? `Mean time to ${target.text}` : "Mean time";
+    byId("means-title").appendChild(make("small", "shifted geometric mean (10 ms) over the "
+      + "instances; a miss counts as the time limit"));
+    byId("solved-title").textContent = `Solved to a tolerance of ${state.measure.replace(/_/g, " ")}`;
+    if (target) {
+      stairs(byId("profile"), performanceProfile(solvers, state.target, state.work), n,
+        `${plain} / that of the best`, "share of instances", "within a factor of");
+      stairs(byId("ecdf"), runTimeDistribution(solvers, state.work), n * count,
+        WORK[state.work], "share of (instance, target) pairs", "within");
+    } else {
+      show(byId("profile"), [], null);
+      show(byId("ecdf"), [], null);
+    }
+    stairs(byId("solved"), solvedRatio(solvers, state.measure), n,
+      `tolerance: ${measureTitle(state.measure)}`, "share of instances", "solved to");
+    drawMeans(solvers, target);
+  }
+
+  function drawMeans(solvers, target) {
+    const shift = 0.01;
+    const rows = !target ? [] : solvers.filter((s) => series.some((row) => row[s].length))
+      .map((s) => Object.assign({ s }, shiftedMean(s, state.target, shift)))
+      .sort((a, b) => b.mean - a.mean);
+    const short = (text) => (text.length > 30 ? text.slice(0, 29) + "…" : text);
+    // Two labels that are shortened to the same text would share one bar.
+    const labels = rows.map((r, i) => short(data.solvers[r.s].label) + "\u200b".repeat(i));
+    show(byId("means"), rows.length === 0 ? [] : [{
+      type: "bar", orientation: "h", x: rows.map((r) => r.mean), y: labels,
+      marker: { color: rows.map((r) => styleOf(r.s).colour), opacity: 0.85 },
+      text: rows.map((r) => seconds(r.mean) + (r.missed ? ` (${r.missed} missed)` : "")),
+      textposition: "auto", textangle: 0, cliponaxis: false, insidetextanchor: "end",
+      hovertemplate: "%{y}<br>%{text}<extra></extra>",
+    }], layout({
+      margin: { l: 20, r: 20, t: 28, b: 46 },
+      xaxis: axis("mean time [s]", { rangemode: "tozero" }),
+      yaxis: { automargin: true, ticks: "", tickfont: { size: 11 } }, bargap: 0.35,
+    }));
+  }
+
+  return {
+    byId, make, clear, styleOf, drawConvergence, drawAggregates, shownInstances,
+  };
+}(ccpNumbers));

@@ -1,0 +1,84 @@
+"""The table of figures. At most about 5 minutes each on 2 cores."""
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib import figure
+
+from ccpbench.reproduce import anitescu, kleinert2014, kleinert2017, koziara2019, wang2016
+from ccpbench.reproduce.workshop import Workshop, run_on_sequence, run_study
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One row."""
+    name: str                                # paper-figure, as on the command line
+    summary: str                             # one line of `scripts/reproduce --list`
+    run: Callable[[Workshop], None]          # makes the runs that are not there yet
+    draw: Callable[[Path], figure.Figure]    # from the folder that they are in
+
+
+FIGURES = [
+    Figure("kleinert2017-fig4",
+           "Kleinert 2017 Fig. 4: eigenvalues with the block-diagonal preconditioner",
+           kleinert2017.run_distribution, kleinert2017.draw_distribution),
+    Figure("kleinert2017-fig6",
+           "Kleinert 2017 Fig. 6: error of PGJ and IPM against time, Test Problems 1-3",
+           run_study("kleinert2017-fig6", 1, 2, 3), kleinert2017.draw_errors),
+    Figure("kleinert2017-fig7",
+           "Kleinert 2017 Fig. 7: time to errors of 5e-2 and 1e-2 against size",
+           run_study("kleinert2017-fig7", 1, 2, 3), kleinert2017.draw_scaling),
+    Figure("kleinert2014-fig8",
+           "Kleinert 2014 Fig. 8: eigenvalues with and without regularisation, IC(0) and ILU(0)",
+           kleinert2014.run_spread, kleinert2014.draw_spread),
+    Figure("kleinert2014-fig9",
+           "Kleinert 2014 Fig. 9: GMRES, CG, BiCGstab with IC(0), and CG without",
+           run_study("kleinert2014-fig9", 2), kleinert2014.draw_krylov),
+    Figure("kleinert2014-fig10",
+           "Kleinert 2014 Fig. 10: path-following against potential reduction",
+           run_study("kleinert2014-fig10", 1), kleinert2014.draw_strategies),
+    Figure("kleinert2014-fig11",
+           "Kleinert 2014 Fig. 11: PGJ against IPM, and IPM with a direct solver",
+           kleinert2014.run_sizes, kleinert2014.draw_sizes),
+    Figure("anitescu-lcp",
+           "Anitescu slides, Solving the LCP: pyramids of 10 to 210 spheres, mu 0, 0.2, 0.8",
+           anitescu.run_pyramids, anitescu.draw_pyramids),
+    Figure("anitescu-particle",
+           "Anitescu slides, Sliding particle: the relaxation against the LCP as h falls",
+           anitescu.run_particles, anitescu.draw_particles),
+    Figure("wang2016-fig3",
+           "Wang 2016 Fig. 3: iterations a step for the height of a column, cold and warm",
+           wang2016.run_columns, wang2016.draw_columns),
+    Figure("wang2016-fig4",
+           "Wang 2016 Fig. 4: mean normal residual on a column of 25, cold and warm",
+           run_on_sequence("wang2016-fig4"),
+           wang2016.draw_starts("normal_residual", "multiplier")),
+    Figure("wang2016-fig7",
+           "Wang 2016 Fig. 7: error of the normal impulses on a resting pile, cold and warm",
+           run_on_sequence("wang2016-fig7"), wang2016.draw_starts("multiplier")),
+    Figure("wang2016-fig8",
+           "Wang 2016 Fig. 8: mean normal residual on a resting pile, cold and warm",
+           run_on_sequence("wang2016-fig7"), wang2016.draw_starts("normal_residual", "residual")),
+    Figure("koziara2019-fig2",
+           "Koziara 2019 Figs. 2 and 4: pqn over absolute delta, epsilon and m",
+           run_on_sequence("koziara2019-fig2"), koziara2019.draw_sensitivity),
+    Figure("koziara2019-table4",
+           "Koziara 2019 Tables 3 and 4: pqn with delta relative to N_ii, and Gauss-Seidel",
+           run_on_sequence("koziara2019-table4"), koziara2019.draw_relative),
+]
+
+# The former numbers of the papers, aliases until the release after 0.1: 000-fig4.
+FORMER_PAPERS = {"000": "kleinert2017", "001": "kleinert2014", "002": "anitescu",
+                 "003": "wang2016", "004": "koziara2019"}
+
+
+def add_figure(row: Figure) -> None:
+    """For figures that are not part of the project."""
+    FIGURES.append(row)
+
+
+def find_figure(name: str) -> Figure | None:
+    """The row of a name or of its alias."""
+    paper, dash, rest = name.partition("-")
+    present = FORMER_PAPERS.get(paper, paper) + dash + rest
+    return next((row for row in FIGURES if row.name == present), None)

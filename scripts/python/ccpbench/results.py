@@ -1,0 +1,234 @@
+"""Result files (docs/result-format.md): what plot, report, compare and reproduce read.
+
+Nothing here draws or prints. A folder's runs are read once, files that cannot be used are told
+apart with their reasons, and runs that are repetitions of each other are put together.
+"""
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from ccpbench.measures import in_order
+
+SCHEMA_VERSION = 1
+WORK = ("time", "outer", "krylov", "applies")
+OTHER_COLUMNS = ("time_excluded", "own_residual")  # of /curve, beside work and measures
+FAILED = ("crashed", "killed", "out_of_memory")  # did not end by themselves
+NOISY = 0.15  # spread above which times are flagged
+
+Target = tuple[str, float]  # measure <= value
+Instance = tuple[int, str, str]  # contacts, name, content hash
+
+
+def made_of(file: Any) -> dict[str, str]:
+    """How a result file was made: its provenance, with the commit cut short."""
+    made = {key: " ".join(text.split()) for key, text in file["provenance"].attrs.items()}
+    made["commit"] = re.sub("^([0-9a-f]{9})[0-9a-f]+", r"\1", made.get("commit", "?"))
+    return made
+
+
+class Run:
+    """One result file: one solver on one problem, once."""
+
+    def __init__(self, path: Path, file: Any, measures: Iterable[str] | None = None):
+        """@param measures  those whose curves are read (default: all there are)"""
+        root = file.attrs
+        if root.get("format") != "ccpbench-result":
+            raise ValueError("root attribute format: expected 'ccpbench-result', found "
+                             f"{root.get('format')!r}")
+        if root["version"] != SCHEMA_VERSION:
+            raise ValueError(f"schema version: expected {SCHEMA_VERSION}, found {root['version']}")
+        self.path = path
+        self.referee_version = int(root["referee_version"])
+        self.instance: Instance = (int(root["contacts"]), root["instance"], root["instance_hash"])
+        self.form: str = root.get("form", "")
+        self.bodies = int(root.get("bodies", 0))
+        self.solver: str = root["solver"]
+        self.solver_id: str = root["solver_id"]
+        self.study: str = root["study"]
+        self.start: str = root.get("start", "cold")
+        if self.start != "cold":  # a curve of its own
+            self.solver += " from " + self.start
+        self.law: str = root.get("law", "")
+        self.repetition = int(root.get("repetition", 1))
+        self.status: str = root["status"]
+        self.reached = bool(root["stop_reached"])
+        self.message: str = root.get("message", "")
+        self.time_limit = float(root.get("time_limit", 0))
+        self.made = made_of(file)
+        self.options: dict[str, str] = dict(file["options"].attrs) if "options" in file else {}
+        self.timers = {key: float(value) for key, value in file["timers"].attrs.items()}
+        self.descriptors = ({key: float(value) for key, value in file["instance"].attrs.items()}
+                            if "instance" in file else {})
+        names, values = file["targets/measure"].asstr()[()], file["targets/value"][()]
+        self.targets: list[Target] = [(name, float(value))
+                                      for name, value in zip(names, values, strict=True)]
+        name, _, value = root["stop"].partition("=")
+        self.stop: Target | None = (name, float(value)) if value else None
+        if self.stop and self.stop not in self.targets:
+            self.targets.append(self.stop)
+        self._read_curve(file["curve"], measures)
+
+    def _read_curve(self, curve: Any, measures: Iterable[str] | None) -> None:
+        for name in WORK:
+            if name not in curve:
+                raise ValueError(f"/curve/{name}: expected a dataset, found nothing")
+        self.work: dict[str, NDArray[Any]] = {name: curve[name][()] for name in WORK}
+        self.measures = [name for name in curve if name not in (*WORK, *OTHER_COLUMNS)]
+        if not self.measures:
+            raise ValueError("/curve: expected a measure, found none")
+        # A measure that the file's program did not know yet is nowhere known.
+        unknown = np.full(len(self.work["time"]), math.nan)
+        self.values: dict[str, NDArray[np.float64]] = {
+            name: curve[name][()] if name in curve else unknown
+            for name in (self.measures if measures is None else measures)}
+        for name, column in [*self.work.items(), *self.values.items()]:
+            if column.shape != self.work["time"].shape:
+                raise ValueError(f"/curve/{name}: expected as many values as /curve/time")
+
+    @property
+    def solve_time(self) -> float:
+        return self.timers.get("solve", math.nan)
+
+    def hit(self, measure: str, target: float) -> int:
+        """The number of the first look that found it reached, or -1."""
+        if measure not in self.values:
+            return -1
+        hits = np.flatnonzero(self.values[measure] <= target)
+        return int(hits[0]) if hits.size else -1
+
+    def first(self, column: str, measure: str, target: float) -> float:
+        """Work until the target was first seen to hold; infinite if it never was. `total` is the
+        time with setup."""
+        at = self.hit(measure, target)
+        if at < 0:
+            return math.inf
+        if column == "total":
+            return float(self.work["time"][at]) + self.timers.get("setup", 0.0)
+        return float(self.work[column][at])
+
+
+def read_result(path: str | os.PathLike[str], measures: Iterable[str] | None = None) -> Run:
+    """One result file.
+
+    @throws OSError    the file cannot be read
+    @throws ValueError  it is no result file of this version, or a part of one
+    """
+    with h5py.File(path, "r") as file:
+        try:
+            return Run(Path(path), file, measures)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(str(error.args[0])) from error
+
+
+def read_folder(folder: str | os.PathLike[str],
+                measures: Sequence[str] | None = None) -> tuple[list[Run], dict[Path, str]]:
+    """All runs of a folder that may be compared, and {path: why not} of the other files.
+    @param measures  those whose curves are read (default: all that any file has)"""
+    runs: dict[Path, Run] = {}
+    faults: dict[Path, str] = {}
+    for path in sorted(Path(folder).glob("*.h5")):
+        try:
+            runs[path] = read_result(path, measures)
+        except OSError as error:
+            faults[path] = f"expected an HDF5 file, found something else or a part of one ({error})"
+        except ValueError as error:
+            faults[path] = str(error.args[0])
+    newest = max((run.referee_version for run in runs.values()), default=0)
+    for path, run in list(runs.items()):
+        if run.referee_version != newest:
+            faults[path] = (f"referee version: expected {newest} as in other files here, found "
+                            f"{run.referee_version}")
+            del runs[path]
+    names = measures_of(runs.values())
+    for run in runs.values():  # all have the same columns
+        for name in names if measures is None else ():
+            run.values.setdefault(name, np.full(len(run.work["time"]), math.nan))
+    return list(runs.values()), faults
+
+
+def measures_of(runs: Iterable[Run]) -> list[str]:
+    """The measures that any of the files has, in the program's order."""
+    return in_order(name for run in runs for name in run.measures)
+
+
+def spread(times: Iterable[float]) -> float:
+    """(largest - smallest) / median of what is finite and positive; 0 for less than two."""
+    values = [value for value in times if math.isfinite(value) and value > 0]
+    return (max(values) - min(values)) / float(np.median(values)) if len(values) > 1 else 0.0
+
+
+class Series:
+    """The repetitions of one solver on one instance."""
+
+    def __init__(self, runs: Iterable[Run], inner: bool = False):
+        """@param inner  iterations are counted as those of inner linear solvers"""
+        self.runs = sorted(runs, key=lambda run: run.repetition)
+        self.solver_id, self.law = self.runs[0].solver_id, self.runs[0].law
+        self.iterations = "krylov" if inner else "outer"
+        self.reached = sum(run.reached for run in self.runs)
+        self.short = 2 * self.reached <= len(self.runs)
+        states = Counter(run.status for run in self.runs)
+        self.status = ", ".join(s if len(states) == 1 else f"{n} {s}" for s, n in states.items())
+        self.spread = spread(run.solve_time for run in self.runs if run.status not in FAILED)
+        bare = [run.timers["bare_solve"] / run.solve_time - 1 for run in self.runs
+                if run.timers.get("bare_solve", 0) > 0 and run.solve_time > 0]
+        self.bare = float(np.median(bare)) if bare else math.nan
+
+    @property
+    def noise(self) -> str:
+        """What makes the times doubtful, or ''."""
+        parts = [f"spread {self.spread:.0%}"] if self.spread > NOISY else []
+        parts += [f"bare {self.bare:+.0%}"] if abs(self.bare) > NOISY else []
+        return ", ".join(parts)
+
+    def first(self, column: str, measure: str, target: float) -> float:
+        """Median over the repetitions; infinite if half of them never got there."""
+        return float(np.median([run.first(column, measure, target) for run in self.runs]))
+
+    def span(self, column: str, measure: str, target: float) -> tuple[float, float]:
+        """Smallest and largest over the repetitions."""
+        values = [run.first(column, measure, target) for run in self.runs]
+        return min(values), max(values)
+
+    def smallest(self, measure: str) -> float:
+        """Median over the repetitions of the smallest value seen; infinite for none."""
+        seen = [run.values[measure][np.isfinite(run.values[measure])] for run in self.runs]
+        return float(np.median([values.min() if values.size else math.inf for values in seen]))
+
+
+Table = dict[Instance, dict[str, Series]]  # of each instance its solvers by label
+
+
+def group(runs: Iterable[Run]) -> Table:
+    """{instance: {label: Series}}, small instances first. Runs are repetitions of each other only
+    if they were made alike; what differs becomes part of the label."""
+    runs = list(runs)
+    differing = [key for key in ("commit", "cpu", "gpu", "backend", "threads", "jobs")
+                 if len({run.made.get(key) for run in runs}) > 1]
+    table: dict[Instance, dict[str, list[Run]]] = {}
+    krylov = set()
+    for run in sorted(runs, key=lambda run: run.instance):
+        label = " ".join([run.solver, *(f"{key} {run.made.get(key)}" for key in differing)])
+        table.setdefault(run.instance, {}).setdefault(label, []).append(run)
+        if run.work["krylov"].any():
+            krylov.add(label)
+    return {instance: {label: Series(series[label], label in krylov) for label in sorted(series)}
+            for instance, series in table.items()}
+
+
+def labels_of(table: Table) -> list[str]:
+    """All labels, sorted: a solver's place here decides its colour."""
+    return sorted({label for series in table.values() for label in series})
+
+
+def series_of(table: Table) -> list[Series]:
+    """All series of a table."""
+    return [one for series in table.values() for one in series.values()]

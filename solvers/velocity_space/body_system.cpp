@@ -1,0 +1,395 @@
+#include "solvers/velocity_space/body_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include "problems/base/error.hpp"
+#include "solvers/core/extremes.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/velocity_space/block_matrix.hpp"
+#include "solvers/velocity_space/body_order.hpp"
+
+namespace ccp {
+namespace {
+
+/// The pattern on the device, with its transposed lists.
+BlockPattern make_pattern(const LowerRows& lower, const std::vector<int>& level_offset) {
+  const std::size_t m = lower.offset.size() - 1, blocks = lower.column.size();
+  std::vector<int> column_offset(m + 1, 0), row(blocks), place(blocks);
+  for (int j : lower.column) ++column_offset[j + 1];
+  std::partial_sum(column_offset.begin(), column_offset.end(), column_offset.begin());
+  std::vector<int> fill(column_offset.begin(), column_offset.end() - 1);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (int k = lower.offset[i]; k < lower.offset[i + 1]; ++k) {
+      place[k] = fill[lower.column[k]]++;
+      row[place[k]] = static_cast<int>(i);
+    }
+  }
+  using Ints = DeviceArray<int*>;
+  BlockPattern pattern;
+  pattern.rows = static_cast<int>(m);
+  pattern.blocks = static_cast<int>(blocks);
+  pattern.level_offset =
+      upload<Ints>("ccp::BlockPattern::level", level_offset, level_offset.size());
+  pattern.row_offset = upload<Ints>("ccp::BlockPattern::row_offset", lower.offset, m + 1);
+  pattern.column = upload<Ints>("ccp::BlockPattern::column", lower.column, blocks);
+  pattern.column_offset = upload<Ints>("ccp::BlockPattern::column_offset", column_offset, m + 1);
+  pattern.row = upload<Ints>("ccp::BlockPattern::row", row, blocks);
+  pattern.place = upload<Ints>("ccp::BlockPattern::place", place, blocks);
+  return pattern;
+}
+
+template <int NB>
+class BodySystem : public VelocitySystem {
+ public:
+  BodySystem(const Problem& problem, const std::string& ordering,
+             const std::string& preconditioner);
+
+  int size() const override { return NB * pattern_.rows; }
+  Teuchos::RCP<const Map> map() const override { return matrix_->getDomainMap(); }
+  DeviceArray<const int*> contact_order() const override { return contact_order_; }
+  void contact_velocities(const ConstVectorView& z, const VectorView& d) const override;
+  void load(const ConstVectorView& p, const VectorView& f) const override;
+  double speed(const ConstVectorView& f) const override;
+  void assemble(const DeviceArray<Sym3*>& k) override;
+  Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
+  double precondition() override;
+  bool strengthen() override;
+  Teuchos::RCP<const Operator> preconditioner() const override { return preconditioner_; }
+  void lower_pattern(std::vector<std::int64_t>& column_offsets,
+                     std::vector<int>& rows) const override;
+  void lower_values(std::vector<double>& values) const override;
+
+ private:
+  int contacts_ = 0;
+  std::string kind_;
+  BlockPattern pattern_, filled_pattern_;  ///< of S, and with one level of fill
+  DeviceArray<int*> source_;               ///< blocks of S in filled_pattern_
+  ConstraintMap map_;                      ///< bodies by position in the order, L of M^-1 = L L^T
+  DeviceArray<int* [2]> block_contacts_;   ///< [blocks] first contact of a block, and past its last
+  DeviceArray<int*> contact_order_;        ///< [n] numbers in the problem
+  DeviceArray<double*> reach_;             ///< [rows] m, the longest arm of a contact
+  Teuchos::RCP<SymmetricBlockMatrix<NB>> matrix_;
+  Teuchos::RCP<BlockPreconditioner<NB>> preconditioner_;
+  DeviceArray<double* [6]> velocity_;  ///< [rows + 1] work array for rotating bodies
+};
+
+template <int NB>
+BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering,
+                           const std::string& preconditioner)
+    : contacts_(problem.contacts()), kind_(preconditioner) {
+  const ContactProblem& host = problem.host();
+  const std::size_t n = host.contacts(), m = host.bodies();
+  const bool fill = kind_ == "block_ic1" || kind_ == "auto";
+  const BodyOrder order = order_bodies(host, ordering, fill);
+
+  // Contacts by the rows of their bodies, so that what belongs together lies together; those with
+  // the ground come first in the row of their body.
+  const int ground = static_cast<int>(m);
+  const auto at = [&](std::size_t c, int side) {
+    const int i = host.contact_bodies[2 * c + side];
+    return i < 0 ? ground : order.position[i];
+  };
+  struct Entry {
+    int row, column, contact;
+  };
+  std::vector<Entry> entries(n);
+  for (std::size_t c = 0; c < n; ++c) {
+    const int a = at(c, 0), b = at(c, 1);
+    entries[c] = {std::max(a, b), std::min(a, b), static_cast<int>(c)};
+    if (entries[c].row == ground) entries[c] = {entries[c].column, -1, static_cast<int>(c)};
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& x, const Entry& y) {
+    return std::tie(x.row, x.column, x.contact) < std::tie(y.row, y.column, y.contact);
+  });
+  std::vector<int> contact_order(n), contact_range;
+  LowerRows lower;
+  lower.offset.assign(m + 1, 0);
+  for (std::size_t k = 0; k < n; ++k) {
+    const Entry& e = entries[k];
+    contact_order[k] = e.contact;
+    if (e.column < 0) continue;
+    if (k == 0 || e.row != entries[k - 1].row || e.column != entries[k - 1].column) {
+      ++lower.offset[e.row + 1];
+      lower.column.push_back(e.column);
+      contact_range.push_back(static_cast<int>(k));
+      contact_range.push_back(static_cast<int>(k));
+    }
+    contact_range.back() = static_cast<int>(k) + 1;
+  }
+  std::partial_sum(lower.offset.begin(), lower.offset.end(), lower.offset.begin());
+
+  using Ints = DeviceArray<int*>;
+  using IntPairs = DeviceArray<int* [2]>;
+  pattern_ = make_pattern(lower, order.level_offset);
+  if (fill) {
+    filled_pattern_ = make_pattern(order.filled, order.level_offset);
+    std::vector<int> source(order.filled.column.size(), -1);
+    for (std::size_t i = 0; i < m; ++i) {
+      int k = lower.offset[i];
+      for (int f = order.filled.offset[i]; f < order.filled.offset[i + 1]; ++f) {
+        if (k < lower.offset[i + 1] && lower.column[k] == order.filled.column[f]) source[f] = k++;
+      }
+    }
+    source_ = upload<Ints>("ccp::BodySystem::source", source, source.size());
+  }
+  block_contacts_ =
+      upload<IntPairs>("ccp::BodySystem::block_contacts", contact_range, pattern_.blocks);
+  contact_order_ = upload<Ints>("ccp::BodySystem::contact_order", contact_order, n);
+
+  map_ = ConstraintMap(host, {contact_order, order.position}, MassPower::root);
+  if (NB == 6) {
+    std::vector<double> reach(m, 0.0);
+    for (std::size_t k = 0; k < 2 * n; ++k) {
+      const int side = static_cast<int>(k % 2), i = at(k / 2, side);
+      if (i == ground) continue;
+      const Vec3 arm = arm_of(host, k / 2, side);
+      reach[i] = std::max(reach[i], std::hypot(arm.x, arm.y, arm.z));
+    }
+    reach_ = upload<DeviceArray<double*>>("ccp::BodySystem::reach", reach, m);
+    velocity_ = DeviceArray<double* [6]>("ccp::BodySystem::velocity", m + 1);
+  }
+  matrix_ = Teuchos::rcp(new SymmetricBlockMatrix<NB>(pattern_));
+}
+
+/// v = M^-1/2 z of body i; the immovable one has no z.
+struct ScaledVelocity {
+  DeviceArray<double*> root_mass;
+  ConstVectorView z;
+  int rows;
+  KOKKOS_INLINE_FUNCTION Vec3 operator()(const int i) const {
+    return i < rows ? root_mass(i) * load3(z, i) : Vec3{};
+  }
+};
+
+template <int NB>
+void BodySystem<NB>::contact_velocities(const ConstVectorView& z, const VectorView& d) const {
+  const BodyMatrices root = map_.masses();
+  const int rows = pattern_.rows;
+  const char* label = "ccp::BodySystem::contact_velocities";
+  if (NB == 3) {
+    const auto relative = map_.relative(ScaledVelocity{root.linear, z, rows});
+    Kokkos::parallel_for(
+        label, range(contacts_), KOKKOS_LAMBDA(const int c) { store3(d, c, relative(c)); });
+    return;
+  }
+  const auto velocity = velocity_;
+  Kokkos::parallel_for(
+      "ccp::BodySystem::body_velocities", range(rows), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) {
+          velocity(i, k) = root.linear(i) * z(NB * i + k);
+          double spin = 0;
+          for (int l = 0; l <= k; ++l) spin += root.angular(i, k, l) * z(NB * i + 3 + l);
+          velocity(i, 3 + k) = spin;
+        }
+      });
+  const auto relative = map_.relative_at_arms(SpatialRows<DeviceArray<double* [6]>> { velocity });
+  Kokkos::parallel_for(
+      label, range(contacts_), KOKKOS_LAMBDA(const int c) { store3(d, c, relative(c)); });
+}
+
+template <int NB>
+void BodySystem<NB>::load(const ConstVectorView& p, const VectorView& f) const {
+  const BodyMatrices root = map_.masses();
+  if (NB == 3) {
+    const auto force = map_.force(p);
+    Kokkos::parallel_for(
+        "ccp::BodySystem::load", range(pattern_.rows),
+        KOKKOS_LAMBDA(const int i) { store3(f, i, root.linear(i) * force(i)); });
+    return;
+  }
+  const auto wrench = map_.wrench(p);
+  Kokkos::parallel_for(
+      "ccp::BodySystem::load", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
+        const BodyWrench::Sum sum = wrench(i);
+        f(NB * i) = root.linear(i) * sum.force.x;
+        f(NB * i + 1) = root.linear(i) * sum.force.y;
+        f(NB * i + 2) = root.linear(i) * sum.force.z;
+        const double t[3] = {sum.torque.x, sum.torque.y, sum.torque.z};
+        for (int l = 0; l < 3; ++l) {
+          double turn = 0;
+          for (int k = l; k < 3; ++k) turn += root.angular(i, k, l) * t[k];
+          f(NB * i + 3 % NB + l) = turn;
+        }
+      });
+}
+
+template <int NB>
+double BodySystem<NB>::speed(const ConstVectorView& f) const {
+  const BodyMatrices root = map_.masses();
+  const auto reach = reach_;
+  double largest = 0;
+  Kokkos::parallel_reduce(
+      "ccp::BodySystem::speed", range(pattern_.rows),
+      KOKKOS_LAMBDA(const int i, double& maximum) {
+        double value = root.linear(i) * norm(Vec3{f(NB * i), f(NB * i + 1), f(NB * i + 2)});
+        if (NB == 6) {
+          double square = 0;
+          for (int k = 0; k < 3; ++k) {
+            double spin = 0;
+            for (int l = 0; l <= k; ++l) spin += root.angular(i, k, l) * f(NB * i + 3 % NB + l);
+            square += spin * spin;
+          }
+          value += reach(i) * sqrt(square);
+        }
+        raise(maximum, value);
+      },
+      Largest(largest));
+  return largest;
+}
+
+template <int NB>
+void BodySystem<NB>::assemble(const DeviceArray<Sym3*>& k) {
+  const auto offset = map_.incidence_offset(), incidence = map_.incidence();
+  const BodyMatrices root = map_.masses();
+  const auto arm = map_.arm();
+  double* const diagonal = matrix_->diagonal().data();
+  double* const off_diagonal = matrix_->off_diagonal().data();
+  Kokkos::parallel_for(
+      "ccp::BodySystem::assemble_diagonal", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
+        double sum[NB * NB] = {};
+        ScaledSide side;
+        side.mass = root.linear(i);
+        for (int l = offset(i); l < offset(i + 1); ++l) {
+          const int c = incidence(l) / 6;
+          double kc[9];
+          expand(k(c), kc);
+          if (NB == 6) side.set_lever(arm, root.angular, c, incidence(l) & 1, i);
+          add_body_pair<NB>(1, kc, side, side, sum);
+        }
+        for (int p = 0; p < NB; ++p) {
+          for (int q = 0; q <= p; ++q) {
+            diagonal[static_cast<std::size_t>(block::packed<NB>) * i + block::at(p, q)] =
+                sum[NB * p + q] + (p == q);
+          }
+        }
+      });
+  const auto block_contacts = block_contacts_;
+  const auto row_offset = pattern_.row_offset, column_offset = pattern_.column_offset,
+             place = pattern_.place;
+  const auto body = map_.body();
+  Kokkos::parallel_for(
+      "ccp::BodySystem::assemble_off_diagonal", range(pattern_.blocks), KOKKOS_LAMBDA(const int b) {
+        double sum[NB * NB] = {};
+        int body_row = 0, body_column = 0;
+        for (int c = block_contacts(b, 0); c < block_contacts(b, 1); ++c) {
+          double kc[9];
+          expand(k(c), kc);
+          const int row_side = body(c, 0) > body(c, 1) ? 0 : 1;
+          body_row = body(c, row_side);
+          body_column = body(c, 1 - row_side);
+          ScaledSide row, column;
+          row.mass = root.linear(body_row);
+          column.mass = root.linear(body_column);
+          if (NB == 6) {
+            row.set_lever(arm, root.angular, c, row_side, body_row);
+            column.set_lever(arm, root.angular, c, 1 - row_side, body_column);
+          }
+          add_body_pair<NB>(-1, kc, row, column, sum);
+        }
+        double* const left = off_diagonal + static_cast<std::size_t>(block::stored<NB>) *
+                                                (b + column_offset(body_row));
+        double* const right = off_diagonal + static_cast<std::size_t>(block::stored<NB>) *
+                                                 (place(b) + row_offset(body_column + 1));
+        for (int p = 0; p < NB; ++p) {
+          for (int q = 0; q < NB; ++q) {
+            if (block::stored<NB> == NB * NB) {
+              left[NB * q + p] = right[NB * p + q] = sum[NB * p + q];
+            } else if (q <= p) {
+              left[block::at(p, q)] = right[block::at(p, q)] = sum[NB * p + q];
+            }
+          }
+        }
+      });
+}
+
+template <int NB>
+double BodySystem<NB>::precondition() {
+  if (preconditioner_.is_null()) {
+    if (kind_ == "block_ic1") {
+      // Single precision: the same iterations, half the memory.
+      preconditioner_ =
+          Teuchos::rcp(new IncompleteCholesky<NB, float>(filled_pattern_, true, source_));
+    } else {
+      preconditioner_ =
+          Teuchos::rcp(new IncompleteCholesky<NB, double>(pattern_, kind_ != "block_jacobi"));
+    }
+  }
+  return preconditioner_->factorize(*matrix_);
+}
+
+template <int NB>
+bool BodySystem<NB>::strengthen() {
+  if (kind_ != "auto") return false;
+  kind_ = "block_ic1";
+  preconditioner_ = Teuchos::null;
+  return true;
+}
+
+template <int NB>
+void BodySystem<NB>::lower_pattern(std::vector<std::int64_t>& column_offsets,
+                                   std::vector<int>& rows) const {
+  const auto offset =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.column_offset);
+  const auto row = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.row);
+  column_offsets.assign(1, 0);
+  rows.clear();
+  for (int j = 0; j < pattern_.rows; ++j) {
+    for (int q = 0; q < NB; ++q) {
+      for (int p = q; p < NB; ++p) rows.push_back(NB * j + p);
+      for (int l = offset(j); l < offset(j + 1); ++l) {
+        for (int p = 0; p < NB; ++p) rows.push_back(NB * row(l) + p);
+      }
+      column_offsets.push_back(static_cast<std::int64_t>(rows.size()));
+    }
+  }
+}
+
+template <int NB>
+void BodySystem<NB>::lower_values(std::vector<double>& values) const {
+  // Column q of block column j starts after NB^2 entries for each block before and the packed
+  // diagonal blocks; within it come NB - q of the diagonal, then NB of each block.
+  const auto row_offset = pattern_.row_offset, column_offset = pattern_.column_offset;
+  const double* const diagonal = matrix_->diagonal().data();
+  const double* const off_diagonal = matrix_->off_diagonal().data();
+  const std::size_t size = static_cast<std::size_t>(block::packed<NB>) * pattern_.rows +
+                           static_cast<std::size_t>(NB * NB) * pattern_.blocks;
+  const DeviceArray<double*> out(
+      Kokkos::view_alloc("ccp::BodySystem::values", Kokkos::WithoutInitializing), size);
+  Kokkos::parallel_for(
+      "ccp::BodySystem::lower_values", range(pattern_.rows), KOKKOS_LAMBDA(const int j) {
+        std::size_t next = static_cast<std::size_t>(block::packed<NB>) * j +
+                           static_cast<std::size_t>(NB * NB) * column_offset(j);
+        for (int q = 0; q < NB; ++q) {
+          for (int p = q; p < NB; ++p) {
+            out(next++) =
+                diagonal[static_cast<std::size_t>(block::packed<NB>) * j + block::at(p, q)];
+          }
+          for (int l = column_offset(j); l < column_offset(j + 1); ++l) {
+            double a[NB * NB];  // the block right of the diagonal: row q of it is our column
+            block::expand<NB>(off_diagonal + static_cast<std::size_t>(block::stored<NB>) *
+                                                 (l + row_offset(j + 1)),
+                              a);
+            for (int p = 0; p < NB; ++p) out(next++) = a[NB * p + q];
+          }
+        }
+      });
+  values.resize(size);
+  Kokkos::deep_copy(
+      Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(values.data(), size), out);
+}
+
+}  // namespace
+
+std::unique_ptr<VelocitySystem> make_body_system(const Problem& problem,
+                                                 const std::string& ordering,
+                                                 const std::string& preconditioner) {
+  if (problem.host().rotates()) {
+    return std::make_unique<BodySystem<6>>(problem, ordering, preconditioner);
+  }
+  return std::make_unique<BodySystem<3>>(problem, ordering, preconditioner);
+}
+
+}  // namespace ccp

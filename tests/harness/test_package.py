@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""The Python package against the program: files of one read by the other, names, versions."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from matplotlib.figure import Figure
+
+from made_up import IPM, PGJ, h5py, np, write_result
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("CCPBENCH", str(ROOT / "build/serial/harness/ccpbench"))
+os.environ["CCPBENCH"] = PROGRAM  # the package looks for it there
+sys.path.insert(0, str(ROOT / "scripts/python"))
+import ccpbench  # noqa: E402  (found by the line above)
+from ccpbench import measures, places, problem, results, tables  # noqa: E402
+from ccpbench.reproduce import figures  # noqa: E402
+
+
+class PackageTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+    def run_program(self, *words, expect=0):
+        done = subprocess.run([PROGRAM, *map(str, words)], cwd=self.folder, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        return done.stdout
+
+
+class ProblemTest(PackageTest):
+    def assert_solved(self, one, tolerance):
+        """Its reference is a solution: gamma in K, u in K*, gamma.u = 0, by the definitions."""
+        gamma, u = one.reference, one.velocity(one.reference)
+        scale = np.abs(gamma).max() * max(np.abs(one.r).max(), 1e-300)
+        t, s = (np.linalg.norm(x[:, 1:], axis=1) for x in (gamma, u))
+        self.assertGreater((one.mu * gamma[:, 0] - t).min(), -tolerance * np.abs(gamma).max())
+        self.assertGreater((u[:, 0] - one.mu * s).min(), -tolerance * np.abs(one.r).max())
+        self.assertLess(np.abs((gamma * u).sum(axis=1)).max(), tolerance * scale)
+
+    def test_both_forms_are_one_operator(self):
+        """The program assembles N from the bodies: spinning, fixed, and on the ground."""
+        for scene in ("hyperstatic-table", "slope-at-friction-angle", "head-on-collision"):
+            with self.subTest(scene):
+                path = ROOT / f"problems/data/{scene}.h5"
+                bodies = ccpbench.read_problem(path)
+                self.run_program("export", "fclib", path, "--local", "-o", "local.hdf5", "--force")
+                self.run_program("import", "fclib", "local.hdf5", "-o", "local.h5", "--force")
+                local = ccpbench.read_problem(self.folder / "local.h5")
+                self.assertEqual((bodies.form, local.form), ("bodies", "assembled"))
+                self.assert_solved(bodies, 1e-9)
+                x = np.random.default_rng(1).normal(size=bodies.r.shape)
+                np.testing.assert_allclose(bodies.velocity(x), local.velocity(x), rtol=1e-12,
+                                           atol=1e-14)
+
+    def test_compliance_is_on_the_diagonal(self):
+        """[n][2], normal and tangential, m/s per N s."""
+        path = self.folder / "soft.h5"
+        path.write_bytes((ROOT / "problems/data/hyperstatic-table.h5").read_bytes())
+        rigid = ccpbench.read_problem(path)
+        compliance = np.arange(1.0, 9.0).reshape(4, 2)
+        with h5py.File(path, "a") as file:
+            file["contacts/compliance"] = compliance
+        soft, x = ccpbench.read_problem(path), np.ones((4, 3))
+        np.testing.assert_allclose(soft.velocity(x) - rigid.velocity(x), compliance[:, [0, 1, 1]],
+                                   rtol=1e-14)
+
+    def test_what_is_no_problem(self):
+        write_result(self.folder / "a.h5")
+        with self.assertRaisesRegex(ValueError, "found 'ccpbench-result' of version 1"):
+            ccpbench.read_problem(self.folder / "a.h5")
+
+    def test_an_answer_is_what_the_program_reads(self):
+        """The reference, written by the package as an external solver's answer, and judged."""
+        stack = ROOT / "problems/data/stack.h5"
+        gamma = ccpbench.read_problem(stack).reference
+        assert gamma is not None
+        ccpbench.write_answer(self.folder / "answer.h5", gamma.ravel(),
+                              [(1e-5, 1, gamma / 2), (2e-5, 2, gamma)],
+                              solve_time=2e-5, iterations=2, version="7")
+        self.run_program("solve", stack, "--solver", "mine", "--external",
+                         f"cp '{self.folder}/answer.h5' {{output}}", "--stop", "residual=1e-9",
+                         "-o", "result.h5", "--keep-gamma")
+        run = ccpbench.read_result(self.folder / "result.h5")
+        self.assertTrue(run.reached)
+        self.assertEqual(run.work["time"][-1], 2e-5)
+        self.assertEqual(run.first("time", "residual", 1e-9), 2e-5)
+        with h5py.File(self.folder / "result.h5") as file:
+            np.testing.assert_array_equal(file["final/gamma"][()], gamma)
+
+
+class ResultTest(PackageTest):
+    def test_a_result_of_the_program(self):
+        self.run_program("solve", ROOT / "problems/data/stack.h5", "--solver", "pgj[omega=0.25]",
+                         "--stop", "residual=1e-6", "-o", "a.h5")
+        (run,), faults = ccpbench.read_folder(self.folder)
+        self.assertEqual(faults, {})
+        self.assertEqual((run.solver, run.reached, run.instance[1]),
+                         ("pgj[omega=0.25]", True, "stack"))
+        self.assertEqual(float(run.options["omega"]), 0.25)
+        self.assertEqual(run.stop, ("residual", 1e-6))
+        # Every measure of the program's table has a curve, and there is no other.
+        self.assertEqual(results.measures_of([run]), list(measures.known_measures()))
+        at = run.hit("residual", 1e-6)
+        self.assertEqual(at, len(run.work["time"]) - 1)
+        table = ccpbench.target_table(ccpbench.group([run]), [1e-6], "residual")
+        self.assertIn(f"/ {run.work['outer'][at]:,}", table)
+
+    def test_a_file_without_a_measure_that_others_have(self):
+        write_result(self.folder / "new.h5", PGJ)
+        write_result(self.folder / "old.h5", IPM)
+        with h5py.File(self.folder / "old.h5", "a") as file:
+            del file["curve/made_up"]
+        runs, faults = ccpbench.read_folder(self.folder)
+        self.assertEqual(faults, {})
+        new, old = runs
+        self.assertTrue(np.isnan(old.values["made_up"]).all())
+        self.assertEqual(old.first("time", "made_up", 1), np.inf)
+        self.assertEqual(new.first("time", "made_up", 0.1), 0.5)
+        # What the program does not know comes last, as files have it.
+        self.assertEqual(results.measures_of(runs)[-1], "made_up")
+
+    def test_without_a_program_the_files_say_what_there_is(self):
+        write_result(self.folder / "a.h5")
+        with mock.patch.object(measures, "known_measures", return_value={}):
+            runs, _ = ccpbench.read_folder(self.folder)
+            self.assertIn("coulomb_residual", results.measures_of(runs))
+            self.assertEqual(measures.measure("objective_gap").title, "objective gap")
+
+
+class TableTest(unittest.TestCase):
+    def test_numbers(self):
+        for value, text in ((5e-4, "5e-4"), (1.25e-3, "1.25e-3"), (1, "1e0"), (0, "0e0")):
+            self.assertEqual(tables.number_text(value), text)
+
+    def test_measures_are_the_program_s(self):
+        known = measures.known_measures()
+        self.assertEqual(known["objective_gap"].title, "objective gap [J]")
+        self.assertEqual(measures.in_order(["made_up", "residual", "cost"]),
+                         [*(name for name in known if name in ("residual", "cost")), "made_up"])
+
+
+class NameTest(unittest.TestCase):
+    def test_former_names(self):
+        for former, present in (("000", "kleinert2017-fig4"), ("001", "kleinert2014-fig11"),
+                                ("002", "anitescu-lcp"), ("003", "wang2016-fig8"),
+                                ("004", "koziara2019-table4")):
+            row = figures.find_figure(present)
+            self.assertIsNotNone(row)
+            self.assertEqual(row, figures.find_figure(former + "-" + present.split("-")[1]))
+        for nobody in ("005-x", "kleinert2017", "000", ""):
+            self.assertIsNone(figures.find_figure(nobody))
+
+    def test_a_figure_is_a_row(self):
+        row = figures.Figure("nobody2000-fig1", "nothing", lambda _: None, lambda _: Figure())
+        with mock.patch.object(figures, "FIGURES", list(figures.FIGURES)):
+            figures.add_figure(row)
+            self.assertIs(figures.find_figure("nobody2000-fig1"), row)
+        self.assertIsNone(figures.find_figure("nobody2000-fig1"))
+
+    def test_the_version_is_the_project_s(self):
+        cmake = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+        self.assertEqual(re.findall(r"project\(ccpbench VERSION (\S+)", cmake),
+                         [ccpbench.__version__])
+
+    def test_the_program_is_found(self):
+        self.assertEqual(places.find_program(PROGRAM), str(Path(PROGRAM).resolve()))
+        self.assertIsNone(places.find_program("/nowhere/ccpbench"))
+        self.assertEqual(problem.VERSION, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,241 @@
+// Time steppers: one step by hand for each, and what each conserves.
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+
+#include "problems/dynamics/recording.hpp"
+#include "problems/dynamics/steppers/elastic.hpp"
+#include "problems/dynamics/steppers/planar.hpp"
+#include "problems/dynamics/steppers/shake.hpp"
+#include "tests/support.hpp"
+
+using namespace ccp;
+using namespace ccp::test;
+using Catch::Approx;
+
+namespace {
+
+/// Projected Gauss-Seidel on the dense matrix, by contact and with the disc of friction: exact for
+/// one contact of bodies that do not rotate, good for a few.
+class SmallSolver : public StepSolver {
+ public:
+  void solve(const ContactProblem& p, const StepAccuracy&, std::vector<double>& gamma) override {
+    ++calls;
+    start = gamma;
+    const std::vector<double> n = dense_delassus(p);
+    const std::size_t size = 3 * p.contacts();
+    for (int sweep = 0; sweep < 200; ++sweep) {
+      for (std::size_t i = 0; i < size; ++i) {
+        double u = p.r[i];
+        for (std::size_t j = 0; j < size; ++j) u += n[i * size + j] * gamma[j];
+        gamma[i] -= u / n[i * size + i];
+        if (i % 3 == 0) gamma[i] = std::max(gamma[i], 0.0);
+        if (i % 3 == 2) {
+          const double held = std::hypot(gamma[i - 1], gamma[i]), most = p.mu[i / 3] * gamma[i - 2];
+          if (held > most) gamma[i - 1] *= most / held, gamma[i] *= most / held;
+        }
+      }
+    }
+  }
+  int calls = 0;
+  std::vector<double> start;
+};
+
+/// A sphere of 1 m and 2 kg at a height of its lowest point, with a velocity.
+Bodies one_sphere(double height, std::array<double, 3> v) {
+  return {{{0, 0, 1 + height}, {v[0], v[1], v[2]}, {1}, {2}}, {}};
+}
+
+ShakeOptions shake_options() {
+  ShakeOptions options;
+  options.model.dt = 0.1;
+  options.model.mu = 0.5;
+  options.search = [](const Spheres& spheres) { return find_candidates(spheres, 0.5); };
+  return options;
+}
+
+double momentum(const Bodies& bodies, int k) {
+  double sum = 0;
+  for (std::size_t i = 0; i < bodies.spheres.count(); ++i) {
+    sum += bodies.spheres.mass[i] * bodies.spheres.velocity[3 * i + k];
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("shake: free flight is symplectic Euler, and nobody is asked to solve nothing") {
+  Bodies bodies = one_sphere(10, {1, 0, 0});
+  ShakeStepper stepper(shake_options());
+  SmallSolver solver;
+  const Step step = stepper.step(bodies, solver, {});
+  CHECK(solver.calls == 0);
+  CHECK(step.problem.contacts() == 0);
+  // v = (1, 0, -1), then x += 0.1 v.
+  CHECK(relative_difference(bodies.spheres.velocity, {1, 0, -1}) < 1e-15);
+  CHECK(relative_difference(bodies.spheres.position, {0.1, 0, 10.9}) < 1e-15);
+  CHECK(step.speed == Approx(std::sqrt(2.0)));
+}
+
+TEST_CASE("shake: a contact that acts is closed at the end of the step") {
+  // 0.2 m above the ground at -4 m/s: without contact it would end 0.3 m inside.
+  Bodies bodies = one_sphere(0.2, {0, 0, -4});
+  ShakeStepper stepper(shake_options());
+  SmallSolver solver;
+  const Step step = stepper.step(bodies, solver, {});
+  CHECK(step.problem.r[0] == Approx(-4 - 1 + 2));  // v + dt g + gap / dt
+  CHECK(step.gamma[0] == Approx(2 * 3));
+  CHECK(bodies.spheres.position[2] == Approx(1));
+  CHECK(bodies.spheres.velocity[2] == Approx(-2));  // it stops in the next step
+  stepper.step(bodies, solver, {});
+  CHECK(std::abs(bodies.spheres.velocity[2]) < 1e-14);
+}
+
+TEST_CASE("shake: penetrations are undone no faster than asked for") {
+  for (const double push : {std::numeric_limits<double>::infinity(), 0.2}) {
+    Bodies bodies = one_sphere(-0.3, {0, 0, 0});
+    ShakeOptions options = shake_options();
+    options.max_push = push;
+    ShakeStepper stepper(options);
+    SmallSolver solver;
+    stepper.step(bodies, solver, {});
+    CHECK(bodies.spheres.velocity[2] == Approx(std::min(push, 3.0)));
+  }
+}
+
+TEST_CASE("shake: starts are zero, the step before by name, or scaled by a line search") {
+  Bodies bodies = one_sphere(0, {0, 0, 0});
+  ShakeOptions options = shake_options();
+  ShakeStepper stepper(options);
+  SmallSolver solver;
+  stepper.step(bodies, solver, {});  // gamma_n = 2 kg * 10 m/s^2 * 0.1 s = 2
+  stepper.step(bodies, solver, {});
+  CHECK(solver.start == std::vector<double>{0, 0, 0});
+  stepper.step(bodies, solver, {}, {"previous", 0.5});
+  CHECK(solver.start[0] == Approx(1));
+  check_parts(error_of([&] {
+                stepper.step(bodies, solver, {}, {"hertz", 1});
+              }),
+              {"guess", "'hertz'"});
+  // Half the step: the impulses are kept as forces. Then 1/2 N gamma^2 + r gamma is least at
+  // gamma = 1 = what is recalled; with half the gravity the line search halves it.
+  options.model.dt = 0.05;
+  options.warm = true;
+  stepper.set_options(options);
+  CHECK(stepper.own_start(stepper.problem(bodies))[0] == Approx(1));
+  options.model.gravity[2] = -5;
+  stepper.set_options(options);
+  CHECK(stepper.own_start(stepper.problem(bodies))[0] == Approx(0.5));
+}
+
+TEST_CASE("shake and elastic steps conserve momentum where nothing else acts") {
+  // Two spheres that meet off their line of centres, far above the ground.
+  const Bodies start{{{0, 0, 50, 1.9, 0.4, 50.3}, {3, 0, 0, -1, 0.5, 0}, {1, 1}, {1, 3}}, {}};
+  ShakeOptions rigid = shake_options();
+  rigid.model.gravity = {0, 0, 0};
+  SphereModel soft = rigid.model;
+  soft.hertz.young = 1e4;
+  ShakeStepper shake(rigid);
+  ElasticStepper elastic(soft);
+  for (Stepper* stepper : {static_cast<Stepper*>(&shake), static_cast<Stepper*>(&elastic)}) {
+    Bodies bodies = start;
+    SmallSolver solver;
+    stepper->step(bodies, solver, {});
+    REQUIRE(solver.calls == 1);
+    CHECK(std::abs(bodies.spheres.velocity[0] - 3) > 0.1);
+    for (int k = 0; k < 3; ++k)
+      CHECK(momentum(bodies, k) == Approx(momentum(start, k)).margin(1e-13));
+  }
+}
+
+TEST_CASE("elastic: at rest nothing moves and Hertz's law carries the weight") {
+  SphereModel model;
+  model.dt = 5e-3;
+  model.hertz.young = 1e6;
+  model.hertz.poisson = 0.25;
+  // k = 1e6 sqrt(1) / (3 (1 - 1/16)); overlap (m g / k)^(2/3)
+  const double k = 1e6 / (3 * 0.9375), overlap = std::pow(20 / k, 2.0 / 3);
+  Bodies bodies = one_sphere(-overlap, {0, 0, 0});
+  ElasticStepper stepper(model);
+  SmallSolver solver;
+  const Step step = stepper.step(bodies, solver, {});
+  CHECK(step.gamma[0] == Approx(5e-3 * 20).epsilon(1e-9));
+  CHECK(step.problem.guesses.at("hertz").gamma[0] == Approx(5e-3 * 20));
+  CHECK(std::abs(bodies.spheres.velocity[2]) < 1e-12);
+  CHECK(step.problem.identity == std::vector<std::int64_t>{0});
+}
+
+TEST_CASE("planar: friction below the centre turns a sphere that slides") {
+  // 1 m, 2 kg, J = 0.8; on the ground at 3 m/s, mu = 0.25: gamma_n = 2, gamma_t = -0.5.
+  // v_x = 3 - 0.25; w_y = 1 m * 0.5 / 0.8; about the contact point m v_x + J w / 1 m stays 6.
+  Bodies bodies = one_sphere(0, {3, 0, 0});
+  bodies.angular_velocity = {0, 0, 0};
+  PlanarModel model;
+  model.dt = 0.1;
+  model.mu = 0.25;
+  PlanarStepper stepper(model);
+  class Coulomb : public StepSolver {
+    void solve(const ContactProblem& p, const StepAccuracy&, std::vector<double>& gamma) override {
+      CHECK(p.r[0] == Approx(-1));
+      CHECK(p.r[1] == Approx(3));
+      gamma = {2, -0.5, 0};
+    }
+  } coulomb;
+  const Step step = stepper.step(bodies, coulomb, {});
+  CHECK(bodies.spheres.velocity[0] == Approx(2.75));
+  CHECK(bodies.angular_velocity[1] == Approx(0.625));
+  CHECK(2 * bodies.spheres.velocity[0] + 0.8 * bodies.angular_velocity[1] == Approx(6));
+  CHECK(std::abs(bodies.spheres.velocity[2]) < 1e-15);
+  CHECK(bodies.spheres.position[0] == Approx(0.275));
+  CHECK(step.speed == Approx(2.75));
+  // The point of contact now slides at v_x - w_y.
+  CHECK(stepper.problem(bodies).r[1] == Approx(2.75 - 0.625));
+}
+
+TEST_CASE("a scheme with two stages overrides step") {
+  // Each step solves twice, the second time to undo what is left of the approach.
+  class TwoStages : public ShakeStepper {
+   public:
+    using ShakeStepper::ShakeStepper;
+    Step step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
+              const StepStart& start) override {
+      Step first = ShakeStepper::step(bodies, solver, accuracy, start);
+      ContactProblem impact = problem(bodies);
+      impact.r[0] = bodies.spheres.velocity[2];
+      std::vector<double> gamma(3, 0.0);
+      solver.solve(impact, accuracy, gamma);
+      add_impulses(impact, gamma, bodies.spheres.velocity);
+      return first;
+    }
+  } stepper(shake_options());
+  Bodies bodies = one_sphere(0.2, {0, 0, -4});
+  SmallSolver solver;
+  static_cast<Stepper&>(stepper).step(bodies, solver, {});
+  CHECK(solver.calls == 2);
+  CHECK(bodies.spheres.position[2] == Approx(1));
+  CHECK(std::abs(bodies.spheres.velocity[2]) < 1e-14);
+}
+
+TEST_CASE("recording: coming to rest, steps that are kept, and a solver that diverges") {
+  Bodies bodies = one_sphere(0.2, {0, 0, -4});
+  ShakeStepper stepper(shake_options());
+  SmallSolver solver;
+  CHECK(come_to_rest(stepper, bodies, solver, {}, 1e-6, 5) == 2);
+  const auto steps = record_steps(stepper, bodies, solver, {}, 2, "s");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[1].name == "s-0001");
+  CHECK(steps[1].reference->gamma[0] == Approx(2));
+  CHECK(steps[1].guesses.at("previous").gamma[0] == Approx(2));
+  check_parts(error_of([&] {
+                Bodies falling = one_sphere(90, {0, 0, 0});
+                come_to_rest(stepper, falling, solver, {}, 1e-6, 3);
+              }),
+              {"not at rest after 3 steps", "3 m/s"});
+  class Diverges : public StepSolver {
+    void solve(const ContactProblem&, const StepAccuracy&, std::vector<double>& gamma) override {
+      gamma[0] = std::nan("");
+    }
+  } diverges;
+  check_parts(error_of([&] { record_steps(stepper, bodies, diverges, {}, 1, "s"); }),
+              {"s, step 0", "diverged"});
+}
