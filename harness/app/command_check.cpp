@@ -41,7 +41,7 @@ std::string check_file(const std::string& path) {
   if (format && *format == "ccpbench-systems") {
     const FrozenSystems systems = read_systems(path);
     return fmt::format("{} systems of {}, {} contacts", systems.systems.size(), systems.instance,
-                       systems.contacts());
+                       systems.contacts);
   }
   if (format && *format == "ccpbench-precond") {
     return fmt::format("precond result, {} rows", read_precond(path).size());

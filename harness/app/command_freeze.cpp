@@ -15,7 +15,8 @@ namespace ccp::app {
 
 void add_freeze_systems(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand(
-      "freeze-systems", "Store Newton systems of an ipm solve, to try preconditioners on");
+      "freeze-systems",
+      "Store linear systems of a solve by ipm, vipm or ssn, to try preconditioners on");
   struct Arguments {
     std::string problem, solver = "ipm", at, output;
     int threads = 1;
@@ -24,7 +25,8 @@ void add_freeze_systems(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
   command->add_option("problem", a->problem, "Problem file or catalogue name")->required();
-  command->add_option("-s,--solver", a->solver, "ipm[option=value,...]")->capture_default_str();
+  command->add_option("-s,--solver", a->solver, "ipm, vipm or ssn, as ID[option=value,...]")
+      ->capture_default_str();
   command
       ->add_option("--at", a->at,
                    "Outer iterations done before a system: 5,10,20 or 0:40:2 (first:last:step) or "

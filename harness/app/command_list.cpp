@@ -63,14 +63,19 @@ void list_preconditioners(bool as_json) {
   json all = json::array();
   for (const PreconditionerEntry& entry : preconditioner_entries()) {
     if (!as_json) {
-      fmt::print("{}  {}\n    needs {}{}\n", entry.id, entry.summary, to_string(entry.form),
+      fmt::print("{}{}  {}\n    needs {}{}\n    takes {}\n", entry.id,
+                 entry.alias.empty() ? "" : ", " + entry.alias, entry.summary,
+                 to_string(entry.form),
                  entry.definite    ? ", positive definite"
                  : entry.symmetric ? ", symmetric, may be indefinite"
-                                   : ", not symmetric: for bicgstab and gmres");
+                                   : ", not symmetric: for bicgstab and gmres",
+                 describe_blocks(entry.takes));
     }
     const json options = list_options(entry.make()->options(), as_json);
     all.push_back({{"id", entry.id},
+                   {"alias", entry.alias},
                    {"needs", to_string(entry.form)},
+                   {"takes", describe_blocks(entry.takes)},
                    {"symmetric", entry.symmetric},
                    {"definite", entry.definite},
                    {"summary", entry.summary},

@@ -22,7 +22,9 @@ void print_json(const FrozenSystems& systems, const PrecondRequest& request,
   nlohmann::ordered_json out;
   out["instance"] = systems.instance;
   out["hash"] = systems.instance_hash;
-  out["contacts"] = systems.contacts();
+  out["contacts"] = systems.contacts;
+  out["space"] = to_string(systems.space);
+  out["block_size"] = systems.block_size();
   out["solver"] = systems.solver;
   out["operator"] = request.apply;
   out["tolerance"] = request.tolerance;
@@ -53,9 +55,13 @@ void print_json(const FrozenSystems& systems, const PrecondRequest& request,
 
 void print_table(const FrozenSystems& systems, const PrecondRequest& request,
                  const std::vector<PrecondRow>& rows) {
-  fmt::print("{}: {} contacts; systems of {}; relative residual {:g}, at most {} iterations, {}\n",
-             systems.instance, grouped(static_cast<long>(systems.contacts())), systems.solver,
-             request.tolerance, grouped(request.max_iterations), request.apply);
+  fmt::print(
+      "{}: {} contacts; systems of {}{}; relative residual {:g}, at most {} iterations, {}\n",
+      systems.instance, grouped(static_cast<long>(systems.contacts)), systems.solver,
+      systems.space == Space::body
+          ? fmt::format(", blocks of {} in body space", systems.block_size())
+          : "",
+      request.tolerance, grouped(request.max_iterations), request.apply);
   std::size_t width = 14;
   for (const PrecondRow& row : rows) width = std::max(width, row.preconditioner.size());
   const bool spectra = request.eigenvalue_steps > 0;
@@ -91,7 +97,7 @@ void print_table(const FrozenSystems& systems, const PrecondRequest& request,
 
 void add_precond(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand(
-      "precond", "Solve frozen Newton systems with preconditioners and Krylov methods");
+      "precond", "Solve frozen linear systems with preconditioners and Krylov methods");
   struct Arguments {
     std::string systems, krylov = "cg", preconditioners = "none,block_diagonal", problem, output;
     PrecondRequest request;

@@ -14,7 +14,6 @@
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "solvers/core/transfer.hpp"
-#include "solvers/ipm/ipm.hpp"
 #include "solvers/registry.hpp"
 
 namespace ccp {
@@ -37,24 +36,23 @@ class UntilLast : public Observer {
   long last_;
 };
 
-FrozenSystem freeze(const IpmSolver::NewtonStep& step, const Problem& problem) {
+/// Contact space: scaling and right-hand side in contact axes.
+void freeze_newton(const PosedSystem& posed, const Problem& problem, FrozenSystem& frozen) {
   const ContactProblem& host = problem.host();
   const auto n = static_cast<std::size_t>(problem.contacts());
-  FrozenSystem frozen;
-  frozen.outer = step.outer;
-  frozen.alpha = step.alpha;
-  frozen.beta = step.beta;
-  frozen.f_cen = step.f_cen;
-  frozen.s = step.s;
+  frozen.alpha = posed.newton->alpha;
+  frozen.beta = posed.newton->beta;
+  frozen.f_cen = posed.newton->f_cen;
+  frozen.s = posed.newton->s;
   const auto to_contact_axes = [&](const VectorView& v) {
     problem.to_contact_axes(v, v);
     return download(v);
   };
   const VectorView b("ccp::freeze::b", 3 * n), tw("ccp::freeze::tw", 3 * n);
-  Kokkos::deep_copy(b, read_view(step.b));
+  Kokkos::deep_copy(b, read_view(*posed.rhs));
   frozen.rhs = to_contact_axes(b);
   const auto scaling =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), step.system.scaling());
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), posed.newton->scaling);
   const auto tw_host = Kokkos::create_mirror_view(tw);
   frozen.det.resize(n);
   for (std::size_t c = 0; c < n; ++c) {
@@ -66,7 +64,46 @@ FrozenSystem freeze(const IpmSolver::NewtonStep& step, const Problem& problem) {
   for (std::size_t c = 0; c < n; ++c) {
     if (host.mu[c] > 0) frozen.w[3 * c] /= host.mu[c];
   }
+}
+
+/// The system, and with the first one what all have in common.
+FrozenSystem freeze(const PosedSystem& posed, const Problem& problem, FrozenSystems& common) {
+  FrozenSystem frozen;
+  frozen.outer = posed.outer;
+  const bool is_first = common.systems.empty();
+  common.space = posed.space;
+  if (posed.space == Space::contact) {
+    freeze_newton(posed, problem, frozen);
+    if (!is_first) return frozen;
+    const auto rho =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), posed.newton->regularization);
+    for (std::size_t c = 0; c < common.contacts; ++c) {
+      common.regularization.insert(common.regularization.end(), {rho(c, 0), rho(c, 1)});
+    }
+    return frozen;
+  }
+  if (posed.blocks.is_null()) {
+    throw InputError("problem " + common.instance, "solver " + common.solver,
+                     "bodies, whose systems are matrices of blocks", "only N");
+  }
+  HostBlocks blocks = posed.blocks->to_host();
+  frozen.blocks = std::move(blocks.values);
+  frozen.rhs = download(read_view(*posed.rhs));
+  if (!is_first) return frozen;
+  common.pattern = std::move(blocks);
+  common.pattern.values.clear();
+  const auto body = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), posed.body);
+  common.body.assign(body.data(), body.data() + body.extent(0));
   return frozen;
+}
+
+/// Solvers that are a SystemSource.
+std::vector<std::string> sources() {
+  std::vector<std::string> ids;
+  for (const SolverEntry& entry : solver_entries()) {
+    if (dynamic_cast<SystemSource*>(entry.make().get()) != nullptr) ids.push_back(entry.id);
+  }
+  return ids;
 }
 
 std::string shape_text(const std::vector<std::size_t>& shape) {
@@ -113,10 +150,12 @@ std::vector<long> parse_iterations(const std::string& text, const std::string& w
 FreezeOutcome freeze_systems(const ContactProblem& host, const SolverSpec& spec,
                              const std::vector<long>& at) {
   const auto solver = make_solver(spec);
-  auto* const ipm = dynamic_cast<IpmSolver*>(solver.get());
-  if (ipm == nullptr) {
-    throw InputError("solver " + spec.id, "", "ipm[...], whose Newton systems these are",
-                     "'" + spec.text() + "'");
+  auto* const source = dynamic_cast<SystemSource*>(solver.get());
+  if (source == nullptr) {
+    throw InputError(
+        "solver " + spec.id, "",
+        fmt::format("{}[...], whose linear systems these are", fmt::join(sources(), "[...], ")),
+        "'" + spec.text() + "'");
   }
   const Problem problem(host);
   FreezeOutcome outcome;
@@ -124,22 +163,16 @@ FreezeOutcome freeze_systems(const ContactProblem& host, const SolverSpec& spec,
   systems.instance = host.name;
   systems.instance_hash = host.content_hash();
   systems.solver = spec.text();
+  systems.contacts = host.contacts();
   std::set<long> open(at.begin(), at.end());
-  ipm->on_newton_step = [&](const IpmSolver::NewtonStep& step) {
-    if (!at.empty() && open.erase(step.outer) == 0) return;
-    if (systems.regularization.empty()) {
-      const auto rho =
-          Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), step.system.regularization());
-      for (std::size_t c = 0; c < host.contacts(); ++c) {
-        systems.regularization.insert(systems.regularization.end(), {rho(c, 0), rho(c, 1)});
-      }
-    }
-    systems.systems.push_back(freeze(step, problem));
+  source->on_system = [&](const PosedSystem& posed) {
+    if (!at.empty() && open.erase(posed.outer) == 0) return;
+    systems.systems.push_back(freeze(posed, problem, systems));
   };
-  ipm->setup(problem);
+  solver->setup(problem);
   Vector gamma(problem.map(), 1);
   UntilLast observer(at);
-  const Info info = ipm->solve(gamma, observer);
+  const Info info = solver->solve(gamma, observer);
   if (!open.empty() || at.empty()) {
     outcome.ended =
         fmt::format("{} after {} outer iterations{}", to_string(info.status), info.counters.outer,
@@ -152,40 +185,79 @@ FreezeOutcome freeze_systems(const ContactProblem& host, const SolverSpec& spec,
   return outcome;
 }
 
+namespace {
+
+/// What one kind of systems keeps beside `outer` and `rhs`: fields of FrozenSystem that are
+/// numbers, and those that are arrays with the shape of one system.
+struct Numbers {
+  const char* name;
+  double FrozenSystem::*field;
+  bool positive;
+};
+constexpr Numbers newton_numbers[] = {{"alpha", &FrozenSystem::alpha, true},
+                                      {"beta", &FrozenSystem::beta, false},
+                                      {"f_cen", &FrozenSystem::f_cen, false},
+                                      {"s", &FrozenSystem::s, false}};
+struct Arrays {
+  const char* name;
+  std::vector<double> FrozenSystem::*field;
+  std::vector<std::size_t> shape;
+  bool positive;
+};
+std::vector<Arrays> arrays_of(const FrozenSystems& systems) {
+  const std::size_t n = systems.contacts;
+  if (systems.space == Space::contact) {
+    return {{"w", &FrozenSystem::w, {n, 3}, false},
+            {"det", &FrozenSystem::det, {n}, true},
+            {"rhs", &FrozenSystem::rhs, {n, 3}, false}};
+  }
+  const auto size = static_cast<std::size_t>(systems.pattern.block_size);
+  return {{"blocks", &FrozenSystem::blocks, {systems.pattern.columns.size(), size, size}, false},
+          {"rhs", &FrozenSystem::rhs, {systems.pattern.rows(), size}, false}};
+}
+
+}  // namespace
+
 void write_systems(const std::string& path, const FrozenSystems& systems, bool overwrite) {
+  const bool in_contact_space = systems.space == Space::contact;
+  const std::size_t k = systems.systems.size();
   Hdf5File file = Hdf5File::create(path, overwrite);
   file.set_attribute("/", "format", format_name);
-  file.set_attribute("/", "version", static_cast<std::int64_t>(systems_schema_version));
+  file.set_attribute("/", "version", std::int64_t{in_contact_space ? 1 : systems_schema_version});
   file.set_attribute("/", "instance", systems.instance);
   file.set_attribute("/", "instance_hash", systems.instance_hash);
   file.set_attribute("/", "problem", systems.problem);
   file.set_attribute("/", "solver", systems.solver);
-  file.set_attribute("/", "contacts", static_cast<std::int64_t>(systems.contacts()));
-  const std::size_t n = systems.contacts(), k = systems.systems.size();
-  file.write("/regularization", systems.regularization, {n, 2});
+  file.set_attribute("/", "contacts", static_cast<std::int64_t>(systems.contacts));
+  file.set_attribute("/", "space", to_string(systems.space));
+  file.set_attribute("/", "block_size", static_cast<std::int64_t>(systems.block_size()));
   std::vector<std::int64_t> outer;
   for (const FrozenSystem& system : systems.systems) outer.push_back(system.outer);
   file.write("/systems/outer", outer, {k});
-  const auto numbers = [&](const char* name, double FrozenSystem::*field) {
-    std::vector<double> column;
-    for (const FrozenSystem& system : systems.systems) column.push_back(system.*field);
-    file.write(std::string("/systems/") + name, column, {k});
-  };
-  numbers("alpha", &FrozenSystem::alpha);
-  numbers("beta", &FrozenSystem::beta);
-  numbers("f_cen", &FrozenSystem::f_cen);
-  numbers("s", &FrozenSystem::s);
-  const auto arrays = [&](const char* name, std::vector<double> FrozenSystem::*field,
-                          std::vector<std::size_t> shape) {
+  if (in_contact_space) {
+    file.write("/regularization", systems.regularization, {systems.contacts, 2});
+    for (const Numbers& numbers : newton_numbers) {
+      std::vector<double> column;
+      for (const FrozenSystem& system : systems.systems) column.push_back(system.*numbers.field);
+      file.write(std::string("/systems/") + numbers.name, column, {k});
+    }
+  } else {
+    const HostBlocks& pattern = systems.pattern;
+    file.write("/pattern/row_offsets", pattern.row_offsets, {pattern.row_offsets.size()});
+    file.write("/pattern/columns",
+               std::vector<std::int64_t>(pattern.columns.begin(), pattern.columns.end()),
+               {pattern.columns.size()});
+    file.write("/pattern/body", systems.body, {systems.body.size()});
+  }
+  for (const Arrays& arrays : arrays_of(systems)) {
     std::vector<double> all;
     for (const FrozenSystem& system : systems.systems) {
-      all.insert(all.end(), (system.*field).begin(), (system.*field).end());
+      all.insert(all.end(), (system.*arrays.field).begin(), (system.*arrays.field).end());
     }
-    file.write(std::string("/systems/") + name, all, shape);
-  };
-  arrays("w", &FrozenSystem::w, {k, n, 3});
-  arrays("det", &FrozenSystem::det, {k, n});
-  arrays("rhs", &FrozenSystem::rhs, {k, n, 3});
+    std::vector<std::size_t> shape{k};
+    shape.insert(shape.end(), arrays.shape.begin(), arrays.shape.end());
+    file.write(std::string("/systems/") + arrays.name, all, shape);
+  }
   file.make_group("/provenance");
   for (const auto& [name, value] : systems.provenance) {
     file.set_attribute("/provenance", name, value);
@@ -193,85 +265,173 @@ void write_systems(const std::string& path, const FrozenSystems& systems, bool o
   file.commit();
 }
 
-FrozenSystems read_systems(const std::string& path) {
-  const Hdf5File file = Hdf5File::open(path);
-  const auto text = [&](const char* name) {
-    const auto value = file.string_attribute("/", name);
-    if (!value) {
-      throw InputError(path, fmt::format("root attribute {}", name), "a string", "nothing");
+namespace {
+
+/// Reads a file of systems, part by part.
+class SystemsReader {
+ public:
+  explicit SystemsReader(const std::string& path) : path_(path), file_(Hdf5File::open(path)) {}
+
+  FrozenSystems read() {
+    read_attributes();
+    const auto outer = file_.read<std::int64_t>("/systems/outer");
+    const std::size_t k = outer.data.size();
+    if (outer.shape.size() != 1 || k == 0)
+      fault("/systems/outer", "a list of iterations", shape_text(outer.shape));
+    systems_.systems.resize(k);
+    for (std::size_t i = 0; i < k; ++i) {
+      if (outer.data[i] < 0 || (i > 0 && outer.data[i] <= outer.data[i - 1])) {
+        fault(fmt::format("/systems/outer, entry {}", i), "ascending iterations",
+              fmt::format("{}", outer.data[i]));
+      }
+      systems_.systems[i].outer = static_cast<long>(outer.data[i]);
     }
+    if (systems_.space == Space::contact) {
+      systems_.regularization = numbers("/regularization", {systems_.contacts, 2}, false);
+      for (const Numbers& field : newton_numbers) {
+        const auto column = numbers(std::string("/systems/") + field.name, {k}, field.positive);
+        for (std::size_t i = 0; i < k; ++i) systems_.systems[i].*field.field = column[i];
+      }
+    } else {
+      read_pattern();
+    }
+    for (const Arrays& arrays : arrays_of(systems_)) read_arrays(arrays);
+    for (const std::string& name : file_.attribute_names("/provenance")) {
+      if (const auto value = file_.string_attribute("/provenance", name)) {
+        systems_.provenance.emplace_back(name, *value);
+      }
+    }
+    return std::move(systems_);
+  }
+
+ private:
+  [[noreturn]] void fault(const std::string& place, const std::string& expected,
+                          const std::string& found) const {
+    throw InputError(path_, place, expected, found);
+  }
+  std::string text(const std::string& name) const {
+    const auto value = file_.string_attribute("/", name);
+    if (!value) fault("root attribute " + name, "a string", "nothing");
     return *value;
-  };
-  const auto format = file.string_attribute("/", "format");
-  if (!format || *format != format_name) {
-    throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
-                     format ? "'" + *format + "'" : "nothing");
   }
-  const auto number = [&](const char* name) {
-    const auto value = file.number_attribute("/", name);
-    if (!value || value->size() != 1) {
-      throw InputError(path, fmt::format("root attribute {}", name), "a number", "nothing");
-    }
+  double number(const std::string& name) const {
+    const auto value = file_.number_attribute("/", name);
+    if (!value || value->size() != 1) fault("root attribute " + name, "a number", "nothing");
     return value->front();
-  };
-  if (number("version") != systems_schema_version) {
-    throw InputError(path, "root attribute version", fmt::format("{}", systems_schema_version),
-                     fmt::format("{}", number("version")));
   }
-  FrozenSystems systems;
-  systems.instance = text("instance");
-  systems.instance_hash = text("instance_hash");
-  systems.problem = text("problem");
-  systems.solver = text("solver");
-  const double contacts = number("contacts");
-  if (!(contacts >= 0) || contacts != std::floor(contacts) || contacts > 1e9) {
-    throw InputError(path, "root attribute contacts", "a number of contacts",
-                     fmt::format("{}", contacts));
-  }
-  const auto n = static_cast<std::size_t>(contacts);
-  const auto read = [&](const std::string& name, const std::vector<std::size_t>& shape,
-                        bool positive) {
-    auto array = file.read<double>(name);
-    if (array.shape != shape) {
-      throw InputError(path, name, "shape " + shape_text(shape), shape_text(array.shape));
+
+  void read_attributes() {
+    const auto format = file_.string_attribute("/", "format");
+    if (!format || *format != format_name) {
+      fault("root attribute format", fmt::format("'{}'", format_name),
+            format ? "'" + *format + "'" : "nothing");
     }
+    const double version = number("version");
+    if (version != 1 && version != systems_schema_version) {
+      fault("root attribute version", fmt::format("1 or {}", systems_schema_version),
+            fmt::format("{}", version));
+    }
+    systems_.instance = text("instance");
+    systems_.instance_hash = text("instance_hash");
+    systems_.problem = text("problem");
+    systems_.solver = text("solver");
+    const double contacts = number("contacts");
+    if (!(contacts >= 0) || contacts != std::floor(contacts) || contacts > 1e9) {
+      fault("root attribute contacts", "a number of contacts", fmt::format("{}", contacts));
+    }
+    systems_.contacts = static_cast<std::size_t>(contacts);
+    // Files of before there were two kinds do not say which.
+    const std::string space = version == 1 ? "contact" : text("space");
+    if (space != "contact" && space != "body") {
+      fault("root attribute space", "contact or body", "'" + space + "'");
+    }
+    systems_.space = space == "body" ? Space::body : Space::contact;
+    if (systems_.space == Space::contact) return;
+    const double size = number("block_size");
+    if (size != 3 && size != 6) {
+      fault("root attribute block_size", "3 or 6", fmt::format("{}", size));
+    }
+    systems_.pattern.block_size = static_cast<int>(size);
+  }
+
+  /// The lower triangle by rows, the diagonal block last in each.
+  void read_pattern() {
+    const auto offsets = integers("/pattern/row_offsets"), columns = integers("/pattern/columns");
+    systems_.body = integers("/pattern/body");
+    const std::size_t rows = systems_.body.size();
+    if (offsets.size() != rows + 1 || offsets.front() != 0 ||
+        offsets.back() != static_cast<std::int64_t>(columns.size())) {
+      fault("/pattern/row_offsets",
+            fmt::format("{} offsets from 0 to {}", rows + 1, columns.size()),
+            fmt::format("{} values", offsets.size()));
+    }
+    for (std::size_t i = 0; i < rows; ++i) {
+      const std::int64_t begin = offsets[i], end = offsets[i + 1];
+      const bool inside = begin >= 0 && begin < end && end <= offsets.back();
+      for (std::int64_t k = begin; inside && k < end; ++k) {
+        const std::int64_t least = k == begin ? 0 : columns[k - 1] + 1;
+        if (columns[k] < least || columns[k] > static_cast<std::int64_t>(i)) {
+          fault(fmt::format("/pattern/columns, entry {}", k),
+                "ascending columns up to the row's own", fmt::format("{}", columns[k]));
+        }
+      }
+      if (!inside || columns[end - 1] != static_cast<std::int64_t>(i)) {
+        fault(fmt::format("/pattern/row_offsets, row {}", i),
+              "a row that ends with its diagonal block", "another");
+      }
+    }
+    std::vector<bool> seen(rows, false);
+    for (const std::int64_t body : systems_.body) {
+      if (body < 0 || body >= static_cast<std::int64_t>(rows) || seen[body]) {
+        fault("/pattern/body", fmt::format("every body from 0 to {} once", rows - 1),
+              fmt::format("{}", body));
+      }
+      seen[body] = true;
+    }
+    systems_.pattern.row_offsets = offsets;
+    systems_.pattern.columns.assign(columns.begin(), columns.end());
+  }
+
+  std::vector<std::int64_t> integers(const std::string& name) const {
+    auto array = file_.read<std::int64_t>(name);
+    if (array.shape.size() != 1) fault(name, "a list", "shape " + shape_text(array.shape));
+    return std::move(array.data);
+  }
+
+  std::vector<double> numbers(const std::string& name, const std::vector<std::size_t>& shape,
+                              bool positive) const {
+    auto array = file_.read<double>(name);
+    if (array.shape != shape) fault(name, "shape " + shape_text(shape), shape_text(array.shape));
     for (std::size_t i = 0; i < array.data.size(); ++i) {
       const double value = array.data[i];
       if (!std::isfinite(value) || (positive && !(value > 0))) {
-        throw InputError(path, fmt::format("{}, entry {}", name, i),
-                         positive ? "a number > 0" : "a finite number", fmt::format("{}", value));
+        fault(fmt::format("{}, entry {}", name, i), positive ? "a number > 0" : "a finite number",
+              fmt::format("{}", value));
       }
     }
     return std::move(array.data);
-  };
-  systems.regularization = read("/regularization", {n, 2}, false);
-  const auto outer = file.read<std::int64_t>("/systems/outer");
-  const std::size_t k = outer.data.size();
-  if (outer.shape.size() != 1 || k == 0) {
-    throw InputError(path, "/systems/outer", "a list of iterations", shape_text(outer.shape));
   }
-  const auto alpha = read("/systems/alpha", {k}, true), beta = read("/systems/beta", {k}, false),
-             f_cen = read("/systems/f_cen", {k}, false), s = read("/systems/s", {k}, false),
-             w = read("/systems/w", {k, n, 3}, false), det = read("/systems/det", {k, n}, true),
-             rhs = read("/systems/rhs", {k, n, 3}, false);
-  const auto part = [](const std::vector<double>& all, std::size_t i, std::size_t size) {
-    return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(i * size),
-                               all.begin() + static_cast<std::ptrdiff_t>((i + 1) * size));
-  };
-  for (std::size_t i = 0; i < k; ++i) {
-    if (outer.data[i] < 0 || (i > 0 && outer.data[i] <= outer.data[i - 1])) {
-      throw InputError(path, fmt::format("/systems/outer, entry {}", i), "ascending iterations",
-                       fmt::format("{}", outer.data[i]));
-    }
-    systems.systems.push_back({static_cast<long>(outer.data[i]), alpha[i], beta[i], f_cen[i], s[i],
-                               part(w, i, 3 * n), part(det, i, n), part(rhs, i, 3 * n)});
-  }
-  for (const std::string& name : file.attribute_names("/provenance")) {
-    if (const auto value = file.string_attribute("/provenance", name)) {
-      systems.provenance.emplace_back(name, *value);
+
+  void read_arrays(const Arrays& arrays) {
+    std::vector<std::size_t> shape{systems_.systems.size()};
+    shape.insert(shape.end(), arrays.shape.begin(), arrays.shape.end());
+    const auto all = numbers(std::string("/systems/") + arrays.name, shape, arrays.positive);
+    const std::size_t each = all.size() / shape.front();
+    for (std::size_t i = 0; i < shape.front(); ++i) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(i * each);
+      (systems_.systems[i].*arrays.field).assign(begin, begin + static_cast<std::ptrdiff_t>(each));
     }
   }
-  return systems;
+
+  std::string path_;
+  Hdf5File file_;
+  FrozenSystems systems_;
+};
+
+}  // namespace
+
+FrozenSystems read_systems(const std::string& path) {
+  return SystemsReader(path).read();
 }
 
 ContactProblem problem_of(const FrozenSystems& systems, const std::string& systems_path,
@@ -295,31 +455,6 @@ ContactProblem problem_of(const FrozenSystems& systems, const std::string& syste
                      systems.instance_hash + ", of the systems in " + systems_path, hash);
   }
   return host;
-}
-
-DeviceArray<double* [2]> regularization_of(const FrozenSystems& systems) {
-  return upload<DeviceArray<double* [2]>>("ccp::thaw::regularization", systems.regularization,
-                                          systems.contacts());
-}
-
-Teuchos::RCP<Vector> thaw(const FrozenSystem& frozen, const Problem& problem,
-                          NewtonSystem& system) {
-  const auto n = static_cast<std::size_t>(problem.contacts());
-  std::vector<double> scaled = frozen.w;
-  for (std::size_t c = 0; c < n; ++c) scaled[3 * c] *= problem.host().mu[c];
-  const auto tw = upload<VectorView>("ccp::thaw::tw", scaled, 3 * n);
-  problem.to_world_axes(tw, tw);
-  const auto world = download(tw);
-  std::vector<double> scaling;
-  for (std::size_t c = 0; c < n; ++c) {
-    scaling.insert(scaling.end(),
-                   {world[3 * c], world[3 * c + 1], world[3 * c + 2], frozen.det[c]});
-  }
-  system.set_scaling(upload<DeviceArray<double* [4]>>("ccp::thaw::scaling", scaling, n));
-  auto b = Teuchos::rcp(new Vector(problem.map(), 1));
-  const auto rhs = upload<VectorView>("ccp::thaw::rhs", frozen.rhs, 3 * n);
-  problem.to_world_axes(rhs, overwrite_view(*b));
-  return b;
 }
 
 }  // namespace ccp

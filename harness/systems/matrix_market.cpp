@@ -170,6 +170,43 @@ void write_velocity_matrix(const std::string& path, const std::string& what,
   out.finish();
 }
 
+/// S and b of systems in body space, in the problem's order of bodies.
+std::vector<std::string> export_body_systems(const std::vector<std::string>& files,
+                                             const FrozenSystems& systems,
+                                             const ContactProblem& problem) {
+  const HostBlocks& pattern = systems.pattern;
+  const auto size = static_cast<std::size_t>(pattern.block_size), rows = pattern.rows();
+  auto file = files.begin();
+  for (const FrozenSystem& system : systems.systems) {
+    const std::string of = fmt::format(
+        " of {} after {} outer iterations of {}, mass-scaled body velocities, world axes",
+        problem.name, system.outer, systems.solver);
+    Output out(*file++);
+    out.print("%%MatrixMarket matrix coordinate real symmetric\n% {}\n{} {} {}\n", "S" + of,
+              size * rows, size * rows,
+              size * size * pattern.columns.size() - rows * size * (size - 1) / 2);
+    std::vector<double> b(system.rhs.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      const std::size_t row = size * static_cast<std::size_t>(systems.body[i]);
+      for (std::size_t p = 0; p < size; ++p) b[row + p] = system.rhs[size * i + p];
+      for (std::int64_t k = pattern.row_offsets[i]; k < pattern.row_offsets[i + 1]; ++k) {
+        const auto j = static_cast<std::size_t>(pattern.columns[k]);
+        const std::size_t column = size * static_cast<std::size_t>(systems.body[j]);
+        for (std::size_t p = 0; p < size; ++p) {
+          for (std::size_t q = 0; q < (i == j ? p + 1 : size); ++q) {
+            out.print("{} {} {:.17g}\n", std::max(row + p, column + q) + 1,
+                      std::min(row + p, column + q) + 1,
+                      system.blocks[size * (size * static_cast<std::size_t>(k) + p) + q]);
+          }
+        }
+      }
+    }
+    out.finish();
+    write_vector(*file++, "b" + of, b);
+  }
+  return files;
+}
+
 /// PREFIX-NAME.mtx for every name, if all can be written.
 std::vector<std::string> paths(const std::string& prefix, const std::vector<std::string>& names,
                                bool overwrite) {
@@ -197,13 +234,19 @@ std::vector<std::string> export_system_matrices(const std::string& prefix,
                                                 const FrozenSystems& systems,
                                                 const ContactProblem& problem, bool overwrite) {
   const bool bodies = problem.form == ContactProblem::Form::bodies;
+  const bool in_body_space = systems.space == Space::body;
   std::vector<std::string> names;
   for (const FrozenSystem& system : systems.systems) {
+    if (in_body_space) {
+      for (const char* name : {"S", "b"}) names.push_back(fmt::format("{}-{}", system.outer, name));
+      continue;
+    }
     for (const char* name : {"A", "b", "S"}) {
       if (*name != 'S' || bodies) names.push_back(fmt::format("{}-{}", system.outer, name));
     }
   }
   const auto files = paths(prefix, names, overwrite);
+  if (in_body_space) return export_body_systems(files, systems, problem);
   const DelassusWriter delassus(problem);
   const Problem device(problem);
   std::unique_ptr<VelocitySystem> velocity;

@@ -28,6 +28,8 @@ std::vector<std::string> export_problem_matrices(const std::string& prefix,
 ///                     mass-scaled body velocities, as vipm forms it; 3 or 6 unknowns per body, in
 ///                     the problem's order and world axes, symmetric. Bodies form only
 ///
+/// Of systems in body space, S (of the solver that made them, in the same order and axes) and b.
+///
 /// Kokkos must be running.
 std::vector<std::string> export_system_matrices(const std::string& prefix,
                                                 const FrozenSystems& systems,

@@ -7,12 +7,13 @@
 #include <cmath>
 #include <map>
 
+#include "harness/systems/thawed_systems.hpp"
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/transfer.hpp"
-#include "solvers/ipm/newton_solver.hpp"
 #include "solvers/linear/spectrum.hpp"
+#include "solvers/preconditioners/linear_solver.hpp"
 
 namespace ccp {
 namespace {
@@ -30,10 +31,10 @@ double relative_residual(const Operator& a, const Vector& b, const Vector& x) {
   return norm > 0 ? difference / norm : difference;
 }
 
-/// Where the estimates of the spectrum start: fixed, irregular, and without the idle parts of
-/// contacts with mu = 0, where A is the identity.
-Teuchos::RCP<Vector> spectrum_start(const NewtonSystem& system) {
-  const auto start = Teuchos::rcp(new Vector(system.getDomainMap(), 1));
+/// Where the estimates of the spectrum start: fixed, irregular, and without idle parts, where A is
+/// the identity.
+Teuchos::RCP<Vector> spectrum_start(const ThawedSystems& systems) {
+  const auto start = Teuchos::rcp(new Vector(systems.judge().getDomainMap(), 1));
   std::vector<double> values(start->getLocalLength());
   std::uint64_t state = 1;
   for (double& value : values) {  // the linear congruential generator of Knuth's MMIX
@@ -42,7 +43,7 @@ Teuchos::RCP<Vector> spectrum_start(const NewtonSystem& system) {
   }
   Kokkos::deep_copy(overwrite_view(*start),
                     upload<VectorView>("ccp::Precond::start", values, values.size()));
-  system.scale_rhs(read_write_view(*start));
+  systems.clear_idle(*start);
   return start;
 }
 
@@ -76,15 +77,30 @@ PrecondRow empty_row() {
 /// Estimates by preconditioner and system: the method has no part in them.
 using Spectra = std::map<std::pair<std::string, long>, Spectrum>;
 
+/// What the residual of the answer says; the method's own word counts for nothing. A method that
+/// stopped on its recursive residual, or on one in the preconditioner's norm, is a little off.
+std::string judged_status(const PrecondRequest& request, const KrylovResult& outcome,
+                          double residual) {
+  constexpr double slack = 1.5;
+  if (std::isfinite(residual) && residual <= slack * request.tolerance) return "converged";
+  if (outcome.breakdown || !std::isfinite(residual)) return "breakdown";
+  return outcome.converged ? "inaccurate" : "max_iterations";
+}
+
 /// All systems with one combination.
 void run_combination(const PrecondRequest& request, const FrozenSystems& systems,
-                     const Problem& problem, const std::string& method, const SolverSpec& spec,
+                     ThawedSystems& thawed, const std::string& method, const SolverSpec& spec,
                      Spectra& spectra, const std::function<void(PrecondRow)>& add) {
   const PreconditionerEntry& entry = preconditioner_entry(spec.id);
   PrecondRow row = empty_row();
   row.method = method;
   row.preconditioner = is_direct_method(method) ? "" : spec.text();
   row.message = combination_fault(method, entry);
+  if (row.message.empty() && !takes(entry, systems.space, systems.block_size())) {
+    row.message =
+        fmt::format("{} takes {}; these are blocks of {} in {} space", entry.id,
+                    describe_blocks(entry.takes), systems.block_size(), to_string(systems.space));
+  }
   if (!row.message.empty()) {
     row.status = "refused";
     for (const FrozenSystem& frozen : systems.systems) {
@@ -93,23 +109,19 @@ void run_combination(const PrecondRequest& request, const FrozenSystems& systems
     }
     return;
   }
-  const auto system = Teuchos::rcp(new NewtonSystem(problem, regularization_of(systems)));
-  // The judge of the residual: always matrix-free, whoever multiplies in the method.
-  NewtonSystem judge(problem, regularization_of(systems));
   KrylovOptions krylov;
   krylov.max_iterations = request.max_iterations;
   krylov.restart = request.restart;
   fence();
   const auto start = std::chrono::steady_clock::now();
-  NewtonSolver solver(problem, system, method, krylov, request.apply, entry,
+  LinearSolver solver(thawed.matrix(), method, krylov, request.apply, entry,
                       make_preconditioner(spec));
   fence();
   row.structure = seconds_since(start);
   for (const FrozenSystem& frozen : systems.systems) {
     PrecondRow result = row;
     result.outer = frozen.outer;
-    const auto b = thaw(frozen, problem, *system);
-    judge.set_scaling(system->scaling());
+    const auto b = thawed.take(frozen);
     const PreconditionerReport report = solver.prepare();
     result.assembly = solver.times().assembly;
     result.setup = solver.times().setup;
@@ -121,21 +133,19 @@ void run_combination(const PrecondRequest& request, const FrozenSystems& systems
       add(result);
       continue;
     }
-    const auto x = Teuchos::rcp(new Vector(problem.map(), 1));
+    const auto x = Teuchos::rcp(new Vector(b->getMap(), 1));
     const KrylovResult outcome = solver.solve(b, x, request.tolerance);
     result.solve = solver.times().solve;
     result.iterations = outcome.iterations;
     result.message = outcome.message;
-    result.residual = relative_residual(judge, *b, *x);
-    result.status = outcome.breakdown || !std::isfinite(result.residual) ? "breakdown"
-                    : outcome.converged                                  ? "converged"
-                                                                         : "max_iterations";
+    result.residual = relative_residual(thawed.judge(), *b, *x);
+    result.status = judged_status(request, outcome, result.residual);
     if (request.eigenvalue_steps > 0 && !solver.is_direct()) {
       const auto [place, is_new] = spectra.try_emplace({row.preconditioner, frozen.outer});
       Spectrum& spectrum = place->second;
       if (is_new) {
-        spectrum = estimate_spectrum(judge, solver.inverse(), entry.symmetric,
-                                     *spectrum_start(judge), request.eigenvalue_steps);
+        spectrum = estimate_spectrum(thawed.judge(), solver.inverse(), entry.symmetric,
+                                     *spectrum_start(thawed), request.eigenvalue_steps);
       }
       result.low = spectrum.low;
       result.high = spectrum.high;
@@ -177,14 +187,14 @@ std::vector<SolverSpec> parse_specs(const std::string& text, const std::string& 
 }
 
 void check_request(const PrecondRequest& request) {
-  const auto& methods = newton_methods();
+  const auto& methods = linear_methods();
   for (const std::string& method : request.methods) {
     if (std::find(methods.begin(), methods.end(), method) == methods.end()) {
       throw InputError(fmt::format("--krylov: unknown method '{}'{} (there are {})", method,
                                    did_you_mean(method, methods), fmt::join(methods, ", ")));
     }
   }
-  const auto& operators = newton_operators();
+  const auto& operators = linear_operators();
   if (std::find(operators.begin(), operators.end(), request.apply) == operators.end()) {
     throw InputError("--operator", "", fmt::format("one of {}", fmt::join(operators, ", ")),
                      "'" + request.apply + "'");
@@ -197,6 +207,7 @@ std::vector<PrecondRow> run_precond(const PrecondRequest& request, const FrozenS
                                     const std::function<void(const PrecondRow&)>& done) {
   check_request(request);
   const Problem problem(host);
+  const auto thawed = thaw(systems, problem);
   std::vector<PrecondRow> rows;
   const auto add = [&](const PrecondRow& row) {
     rows.push_back(row);
@@ -205,11 +216,11 @@ std::vector<PrecondRow> run_precond(const PrecondRequest& request, const FrozenS
   Spectra spectra;
   for (const std::string& method : request.methods) {
     if (is_direct_method(method)) {
-      run_combination(request, systems, problem, method, {"none", {}}, spectra, add);
+      run_combination(request, systems, *thawed, method, {"none", {}}, spectra, add);
       continue;
     }
     for (const SolverSpec& spec : request.preconditioners) {
-      run_combination(request, systems, problem, method, spec, spectra, add);
+      run_combination(request, systems, *thawed, method, spec, spectra, add);
     }
   }
   std::stable_sort(rows.begin(), rows.end(), [](const PrecondRow& one, const PrecondRow& other) {
@@ -226,7 +237,9 @@ void write_precond(const std::string& path, const PrecondRequest& request,
   file.set_attribute("/", "version", static_cast<std::int64_t>(precond_schema_version));
   file.set_attribute("/", "instance", systems.instance);
   file.set_attribute("/", "instance_hash", systems.instance_hash);
-  file.set_attribute("/", "contacts", static_cast<std::int64_t>(systems.contacts()));
+  file.set_attribute("/", "contacts", static_cast<std::int64_t>(systems.contacts));
+  file.set_attribute("/", "space", to_string(systems.space));
+  file.set_attribute("/", "block_size", static_cast<std::int64_t>(systems.block_size()));
   file.set_attribute("/", "solver", systems.solver);
   file.set_attribute("/", "operator", request.apply);
   file.set_attribute("/", "tolerance", request.tolerance);

@@ -14,9 +14,9 @@ inline constexpr int precond_schema_version = 1;
 
 /// Which methods to try on frozen systems.
 struct PrecondRequest {
-  std::vector<std::string> methods;         ///< of newton_methods(); a direct one is run once
+  std::vector<std::string> methods;         ///< of linear_methods(); a direct one is run once
   std::vector<SolverSpec> preconditioners;  ///< id[option=value,...]
-  std::string apply = "matrix_free";        ///< one of newton_operators()
+  std::string apply = "matrix_free";        ///< one of linear_operators()
   double tolerance = 1e-3;                  ///< on the relative residual, as ipm's default
   int max_iterations = 500;                 ///< as ipm's default
   int restart = 50;                         ///< of gmres
@@ -27,8 +27,9 @@ struct PrecondRequest {
 struct PrecondRow {
   long outer = 0;  ///< of the system
   std::string method, preconditioner;
-  /// converged, max_iterations, breakdown, no_preconditioner (its computation failed) or refused (a
-  /// combination that makes no sense)
+  /// converged (`residual` is at most 1.5 times the tolerance, whatever the method says),
+  /// inaccurate (it is not, though the method says so), max_iterations, breakdown,
+  /// no_preconditioner (its computation failed) or refused (a combination that makes no sense)
   std::string status;
   std::string message;
   long iterations = 0;
@@ -36,7 +37,7 @@ struct PrecondRow {
   double assembly = 0;   ///< s, values of A
   double setup = 0;      ///< s, values of the preconditioner, or factorisation
   double solve = 0;      ///< s
-  double residual = 0;   ///< |b - A x| / |b| with the matrix-free A, NaN if there is no x
+  double residual = 0;   ///< |b - A x| / |b| with the solver's own product, NaN if there is no x
   double low = 0, high = 0, imaginary = 0;  ///< ends of the spectrum, NaN if not estimated
   long eigenvalue_steps = 0;
   std::string eigenvalue_method;

@@ -8,13 +8,15 @@
 namespace ccp {
 
 struct AdmmOptions {
-  double rho = 0.1;              ///< first penalty, in trace(N_cc)/3, > 0
-  double relaxation = 1.6;       ///< of x, in (0, 2)
-  int adapt_after = 20;          ///< iterations before rho is first looked at, then 2, 4, ... times
-  double adapt_threshold = 1.2;  ///< imbalance that is left alone, >= 1
-  int max_refactorizations = 20;  ///< changes of rho, >= 0
-  double tolerance = 1e-12;       ///< on the own residual; 0 = never ends by itself
-  int max_iterations = 100000;
+  double rho = 0.1;         ///< > 0: first penalty, rho_c = this * trace(N_cc)/3 [1/kg]
+  double relaxation = 1.6;  ///< in (0, 1.99]: a of x; 1: none
+  int adapt_after = 20;  ///< >= 1: iterations before rho is first looked at, then 2, 4, ... times
+  /// >= 1: rho is multiplied by sqrt(primal / dual) of the relative residuals, unless that is
+  /// between 1 / this and this
+  double adapt_threshold = 1.2;
+  int max_refactorizations = 20;  ///< >= 0, changes of rho; 0: it is constant
+  double tolerance = 1e-12;       ///< >= 0, on the own residual (below); 0: never ends by itself
+  int max_iterations = 100000;    ///< >= 1
 };
 
 /// Alternating direction method of multipliers for  min 1/2 x.N x + r.x + [z in K_mu],  x = z,

@@ -6,10 +6,12 @@
 namespace ccp {
 
 struct ApgdOptions {
+  /// D [1/kg]: "diagonal", from the contacts' own blocks of N (GradientMetric), or "plain", the
+  /// mean of N's diagonal
   std::string metric = "diagonal";
-  double shrink = 0.9;
-  bool restart = true;
-  FixedPointLimits limits;
+  double shrink = 0.9;      ///< in [0.1, 1]: L <- this * L after an iteration; 1: L only grows
+  bool restart = true;      ///< beta starts anew when (N y + r).(z - x) > 0
+  FixedPointLimits limits;  ///< on the own residual (below)
 };
 
 /// Accelerated projected gradient descent (Nesterov; for this problem Mazhar, Heyn, Negrut and

@@ -6,10 +6,14 @@
 namespace ccp {
 
 struct BbOptions {
+  /// D [1/kg]: "diagonal", from the contacts' own blocks of N (GradientMetric), or "plain", the
+  /// mean of N's diagonal
   std::string metric = "diagonal";
+  /// alpha from the last change s of x: "bb1" s.Ds / s.Ns (long), "bb2" s.Ns / (N s).D^-1 (N s)
+  /// (short, one more pass), or "alternate"
   std::string step = "alternate";
-  int memory = 10;
-  FixedPointLimits limits;
+  int memory = 10;  ///< 1 to 1000: objectives that the line search looks back on; 1: monotone
+  FixedPointLimits limits;  ///< on the own residual (below)
 };
 
 /// Spectral projected gradient method (Birgin, Martinez and Raydan 2000) with the step lengths of

@@ -12,9 +12,9 @@ namespace ccp {
 
 /// When an iteration that repeats one step ends: options that its solvers share.
 struct FixedPointLimits {
-  double tolerance = 1e-12;       ///< of rms(r), on the own residual; 0 = never stops by itself
-  int max_iterations = 10000000;  ///< > 0
-  int check_interval = 50;        ///< iterations between evaluations of the own residual
+  double tolerance = 1e-12;       ///< >= 0: own residual [m/s] <= this * rms(r); 0: never by itself
+  int max_iterations = 10000000;  ///< >= 1
+  int check_interval = 50;        ///< >= 1: iterations from one own residual to the next
 
   void add_to(OptionList& list) {
     list.number("tolerance", tolerance, {0},

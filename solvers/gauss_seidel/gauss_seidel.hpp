@@ -11,8 +11,9 @@ namespace ccp {
 /// What one visit of a contact does.
 struct SweepOptions {
   Law law = Law::convex;
-  bool exact = true;  ///< solve the contact's own problem; else one projected step in trace(N_cc)/3
-  double omega = 1;   ///< relaxation of the visit
+  bool exact = true;     ///< solve the contact's own problem; else one step P(gamma - omega eta u),
+                         ///< eta = 3/trace(N_cc) [kg]
+  double omega = 1;      ///< in (0, 2]; exact: gamma <- P(gamma + omega (solution - gamma))
   bool colored = false;  ///< colour by colour in parallel; else one contact after the other
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "problems/base/error.hpp"
 #include "solvers/core/extremes.hpp"
@@ -118,18 +119,18 @@ double max_abs(const VectorView& z) {
 }  // namespace
 
 IpmSolver::IpmSolver() {
-  for (const PreconditionerEntry& entry : preconditioner_entries()) {
-    preconditioners_[entry.id] = entry.make();
+  for (const std::string& id : contact_preconditioner_ids()) {
+    preconditioners_[id] = preconditioner_entry(id).make();
   }
 }
 
 OptionList IpmSolver::options() {
   OptionList list("ipm");
-  list.choice("krylov", options_.method, newton_methods(),
+  list.choice("krylov", options_.method, linear_methods(),
               "method for the directions: Krylov (Belos), or direct (cholmod, klu2)")
-      .choice("preconditioner", options_.preconditioner, preconditioner_ids(),
+      .choice("preconditioner", options_.preconditioner, contact_preconditioner_ids(),
               "see `ccpbench list preconditioners`")
-      .choice("operator", options_.apply, newton_operators(), "who multiplies with A")
+      .choice("operator", options_.apply, linear_operators(), "who multiplies with A")
       .choice("strategy", options_.strategy, {"path_following", "potential_reduction"},
               "sets the betas: 0.1, 0.5, 1 or 0.01, 0.1, 0.5")
       .number("krylov_tolerance", options_.krylov_tolerance, {0, 1, true},
@@ -159,7 +160,7 @@ OptionList IpmSolver::options() {
               "R = this * trace(N)/3n")
       .number("tol_infeasibility", options_.tol_infeasibility, {0}, "stop: s |d|_inf, m/s")
       .number("tol_cost", options_.tol_cost, {0}, "stop: x.y / n, J");
-  for (const std::string& id : preconditioner_ids()) {
+  for (const std::string& id : contact_preconditioner_ids()) {
     list.include(preconditioners_.at(id)->options());
   }
   return list;
@@ -194,7 +195,7 @@ void IpmSolver::check_options(const std::vector<std::string>& given) const {
   const std::string chosen = direct ? "none" : options_.preconditioner;
   for (const std::string& name : given) {
     std::string owners;
-    for (const std::string& id : preconditioner_ids()) {
+    for (const std::string& id : contact_preconditioner_ids()) {
       if (preconditioners_.at(id)->options().has(name)) owners += (owners.empty() ? "" : ", ") + id;
     }
     if (owners.empty() || preconditioners_.at(chosen)->options().has(name)) continue;
@@ -203,8 +204,7 @@ void IpmSolver::check_options(const std::vector<std::string>& given) const {
   }
 }
 
-void IpmSolver::setup(const Problem& problem) {
-  problem_ = &problem;
+DeviceArray<double* [2]> IpmSolver::regularization(const Problem& problem) const {
   const ContactProblem& host = problem.host();
   const std::size_t n = host.contacts();
   const bool elastic_possible = host.stiffness.size() == 2 * n && host.dt > 0;
@@ -227,173 +227,299 @@ void IpmSolver::setup(const Problem& problem) {
     }
   }
   Kokkos::deep_copy(regularization, rho);
-  system_ = Teuchos::rcp(new NewtonSystem(problem, regularization));
+  return regularization;
+}
+
+void IpmSolver::setup(const Problem& problem) {
+  problem_ = &problem;
   newton_.reset();
-  if (n == 0) return;
-  newton_ = std::make_unique<NewtonSolver>(
-      problem, system_, options_.method, options_.krylov, options_.apply,
+  system_ = Teuchos::rcp(new NewtonSystem(problem, regularization(problem)));
+  if (problem.contacts() == 0) return;
+  equations_ = std::make_unique<NewtonEquations>(problem, system_);
+  newton_ = std::make_unique<LinearSolver>(
+      *equations_, options_.method, options_.krylov, options_.apply,
       preconditioner_entry(options_.preconditioner), preconditioners_.at(options_.preconditioner));
 }
 
-double IpmSolver::choose_beta(double f_cen) const {
-  const bool path_following = options_.strategy == "path_following";
+namespace {
+
+/// How a solve ends.
+struct End {
+  Status status;
+  std::string message;
+};
+
+/// Options in SI units, whatever `units` they were given in.
+struct Scaled {
+  double start, tol_infeasibility, tol_cost;  // N s, m/s, J
+
+  Scaled(const IpmOptions& options, const Problem& problem) {
+    const bool si = options.units == "si";
+    const double velocity_unit = si ? 1 : velocity_scale(problem);
+    const double impulse_unit = si ? 1 : velocity_unit / problem.delassus_scale();
+    tol_infeasibility = options.tol_infeasibility * velocity_unit;
+    tol_cost = options.tol_cost * velocity_unit * impulse_unit;
+    start = options.start * impulse_unit;
+  }
+};
+
+/// The factor on alpha for an iterate of that centrality.
+double choose_beta(const IpmOptions& options, double f_cen) {
+  const bool path_following = options.strategy == "path_following";
   const auto pick = [](double given, double standard) { return given > 0 ? given : standard; };
-  if (f_cen <= options_.alpha_cen) return pick(options_.beta_cen, path_following ? 0.1 : 0.01);
-  if (f_cen <= options_.alpha_1) return pick(options_.beta_1, path_following ? 0.5 : 0.1);
-  return pick(options_.beta_bd, path_following ? 1.0 : 0.5);
+  if (f_cen <= options.alpha_cen) return pick(options.beta_cen, path_following ? 0.1 : 0.01);
+  if (f_cen <= options.alpha_1) return pick(options.beta_1, path_following ? 0.5 : 0.1);
+  return pick(options.beta_bd, path_following ? 1.0 : 0.5);
 }
+
+/// x = (start, 0, 0) about every normal.
+void start_impulses(const Cones& cones, double start, const VectorView& x) {
+  const auto normal = cones.normal;
+  Kokkos::parallel_for(
+      "ccp::Ipm::start", range(cones.size()),
+      KOKKOS_LAMBDA(const int c) { store3(x, c, start * row3(normal, c)); });
+}
+
+/// sum over contacts of |x_c . y_c|
+double sum_of_products(const VectorView& x, const VectorView& y) {
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Ipm::initial_alpha", range(x.extent(0) / 3),
+      KOKKOS_LAMBDA(const int c, double& total) { total += fabs(dot(load3(x, c), load3(y, c))); },
+      sum);
+  return sum;
+}
+
+/// d <- (y - d) / s.
+void artificial_direction(const VectorView& y, double s, const VectorView& d) {
+  const double scale = 1 / s;
+  Kokkos::parallel_for(
+      "ccp::Ipm::direction_d", range(d.extent(0)),
+      KOKKOS_LAMBDA(const int i) { d(i) = scale * (y(i) - d(i)); });
+}
+
+/// One solve. Its steps bear the numbers of README.md.
+class Run {
+ public:
+  Run(const IpmOptions& options, const Problem& problem, Teuchos::RCP<NewtonSystem> system,
+      LinearSolver& newton, const std::function<void(const PosedSystem&)>& on_system,
+      Observer& observer);
+
+  Info operator()(Vector& gamma);
+
+ private:
+  void start();
+  std::optional<End> look();
+  void aim();
+  std::optional<End> find_direction();
+  std::optional<End> step();
+  void pose() const;
+  void count();
+  Info finish(const End& end, Vector& gamma);
+
+  const IpmOptions& options_;
+  const Problem& problem_;
+  Teuchos::RCP<NewtonSystem> system_;
+  LinearSolver& newton_;
+  const std::function<void(const PosedSystem&)>& on_system_;
+  Observer& observer_;
+  const Scaled scaled_;
+  const Cones cones_;
+  const int n_;
+  Info info_;
+
+  const Teuchos::RCP<Vector> dgamma_vector_, b_vector_;
+  const VectorView dgamma_, b_;
+  const VectorView x_, y_, d_, dx_, dy_;  ///< y is the README's y with a bar
+  double s_ = 0, d_norm_ = 0;             ///< artificial variable; |d|_inf
+  bool feasible_ = false;                 ///< whether s has done its work
+  Centrality now_;
+  double alpha_ = 0, beta_ = 0, f_cen_ = 0, ds_ = 0;  ///< where the direction aims
+
+  const std::function<void(Vector&)> write_gamma_ = [this](Vector& out) {
+    system_->impulse(x_, overwrite_view(out));
+    problem_.to_contact_axes(read_view(out), overwrite_view(out));
+  };
+  long applies_before_ = 0, preconditioner_before_ = 0;
+  long restarts_ = 0;  ///< of the preconditioner's computation, over the whole solve
+  double largest_shift_ = 0;
+};
+
+Run::Run(const IpmOptions& options, const Problem& problem, Teuchos::RCP<NewtonSystem> system,
+         LinearSolver& newton, const std::function<void(const PosedSystem&)>& on_system,
+         Observer& observer)
+    : options_(options),
+      problem_(problem),
+      system_(std::move(system)),
+      newton_(newton),
+      on_system_(on_system),
+      observer_(observer),
+      scaled_(options, problem),
+      cones_{problem.normal(), problem.mu()},
+      n_(problem.contacts()),
+      dgamma_vector_(Teuchos::rcp(new Vector(problem.map(), 1))),
+      b_vector_(Teuchos::rcp(new Vector(problem.map(), 1))),
+      dgamma_(read_write_view(*dgamma_vector_)),
+      b_(read_write_view(*b_vector_)),
+      x_("ccp::Ipm::x", b_.extent(0)),
+      y_("ccp::Ipm::y", b_.extent(0)),
+      d_("ccp::Ipm::d", b_.extent(0)),
+      dx_("ccp::Ipm::dx", b_.extent(0)),
+      dy_("ccp::Ipm::dy", b_.extent(0)) {}
+
+Info Run::operator()(Vector& gamma) {
+  start();
+  while (true) {
+    if (const auto end = look()) return finish(*end, gamma);
+    aim();                                                              // 1
+    system_->set_scaling(x_, y_);                                       // 2
+    if (const auto end = find_direction()) return finish(*end, gamma);  // 3
+    if (const auto end = step()) return finish(*end, gamma);            // 4, 5
+  }
+}
+
+/// The point on the central path of the problem with the artificial variable (Sect. 4.3).
+void Run::start() {
+  start_impulses(cones_, scaled_.start, x_);
+  system_->velocity(x_, y_);
+  alpha_ = sum_of_products(x_, y_) / (2.0 * n_);  // eq. 34
+  if (!(alpha_ > 0)) alpha_ = scaled_.start;  // r + N x happens to vanish: any positive value does
+  Kokkos::deep_copy(d_, y_);
+  central_partner(cones_, x_, alpha_, y_);
+  s_ = 2 * alpha_;
+  artificial_direction(y_, s_, d_);
+  d_norm_ = max_abs(d_);
+  preconditioner_before_ = newton_.preconditioner_applies();
+  applies_before_ = system_->applies() - 1;  // the product above counts
+  system_->on_apply = [this] {
+    if (observer_.out_of_time()) throw OutOfTime{};
+  };
+}
+
+/// Own residual, the observer's look, and whether that is the end.
+std::optional<End> Run::look() {
+  now_ = centrality(cones_, x_, y_, d_);
+  const double cost = std::abs(now_.dot - s_ * now_.along) / n_;  // of y - s d, the velocity itself
+  info_.own_residual = std::max(cost, s_ * d_norm_);
+  count();
+  if (!std::isfinite(now_.dot) || !std::isfinite(now_.logs)) {
+    return End{Status::numerical_error, "iterate left the cone or became NaN"};
+  }
+  if (observer_.observe({info_.counters, info_.own_residual}, write_gamma_)) {
+    return End{Status::stopped_by_observer, ""};
+  }
+  if (s_ * d_norm_ <= scaled_.tol_infeasibility && cost <= scaled_.tol_cost) {
+    return End{Status::converged, ""};
+  }
+  if (info_.counters.outer >= options_.max_outer) return End{Status::max_iterations, ""};
+  return {};
+}
+
+/// The centring parameter (Sect. 5.1): f_cen is zero on the central path.
+void Run::aim() {
+  const double terms = feasible_ ? n_ : n_ + 1.0;
+  const double total = feasible_ ? now_.dot : now_.dot + s_;
+  f_cen_ = 2 * terms * std::log(total / terms) - now_.logs - (feasible_ ? 0 : 2 * std::log(s_));
+  beta_ = choose_beta(options_, f_cen_);
+  alpha_ = beta_ * total / (2 * terms);
+  ds_ = feasible_ ? 0 : 2 * alpha_ - s_;
+}
+
+/// A dgamma = T(alpha x^-1 - y - ds d), from dgamma = 0.
+std::optional<End> Run::find_direction() {
+  newton_rhs(cones_, x_, y_, d_, alpha_, ds_, b_);
+  system_->scale_rhs(b_);
+  if (on_system_) pose();
+  const PreconditionerReport report = newton_.prepare();
+  info_.timers["assembly"] += newton_.times().assembly;
+  info_.timers[newton_.is_direct() ? "factorization" : "preconditioner_setup"] +=
+      newton_.times().setup;
+  if (newton_.is_direct()) ++info_.counters.factorizations;
+  restarts_ += report.restarts;
+  largest_shift_ = std::max(largest_shift_, report.shift);
+  if (!report.good) return End{Status::numerical_error, report.message};
+
+  const char* const timer = newton_.is_direct() ? "direct_solve" : "krylov";
+  Kokkos::deep_copy(dgamma_, 0.0);
+  KrylovResult direction;
+  try {
+    direction = newton_.solve(b_vector_, dgamma_vector_, options_.krylov_tolerance);
+  } catch (const OutOfTime&) {
+    info_.timers[timer] += newton_.times().solve;
+    count();
+    observer_.observe({info_.counters, info_.own_residual}, write_gamma_);
+    return End{Status::stopped_by_observer, "limit passed inside a Krylov solve"};
+  }
+  info_.timers[timer] += newton_.times().solve;
+  info_.counters.krylov += direction.iterations;
+  if (direction.breakdown) {
+    return End{Status::numerical_error, "Krylov breakdown: " + direction.message};
+  }
+  return {};
+}
+
+/// The directions of x and y, the step length, and the step.
+std::optional<End> Run::step() {
+  system_->direction(dgamma_, dx_, dy_);
+  advance(dy_, ds_, d_);
+  const double theta = std::min(1.0, options_.step_fraction * max_step(cones_, x_, dx_, y_, dy_));
+  ++info_.counters.outer;
+  if (!(theta >= options_.min_step)) {
+    return End{std::isfinite(theta) ? Status::stagnated : Status::numerical_error,
+               "step length fell below min_step"};
+  }
+  advance(x_, theta, dx_);
+  advance(y_, theta, dy_);
+  if (feasible_) return {};
+  s_ += theta * ds_;
+  if (is_feasible(cones_, y_, d_, s_)) {  // the artificial variable has done its work
+    advance(y_, -s_, d_);
+    s_ = 0;
+    feasible_ = true;
+  }
+  return {};
+}
+
+void Run::pose() const {
+  const PosedSystem::Newton newton{
+      system_->scaling(), system_->regularization(), alpha_, beta_, f_cen_, s_};
+  PosedSystem posed;
+  posed.outer = info_.counters.outer;
+  posed.matrix = system_;
+  posed.rhs = b_vector_;
+  posed.newton = &newton;
+  on_system_(posed);
+}
+
+void Run::count() {
+  info_.counters.operator_applies = system_->applies() - applies_before_;
+  info_.counters.preconditioner_applies = newton_.preconditioner_applies() - preconditioner_before_;
+}
+
+Info Run::finish(const End& end, Vector& gamma) {
+  system_->on_apply = nullptr;  // the observer may not outlive the solve
+  write_gamma_(gamma);
+  info_.status = end.status;
+  info_.message = end.message;
+  if (restarts_ > 0) {
+    if (!end.message.empty()) info_.message += "; ";
+    info_.message += fmt::format("{}: {} restarts, largest diagonal shift {:.1e}",
+                                 options_.preconditioner, restarts_, largest_shift_);
+  }
+  return info_;
+}
+
+}  // namespace
 
 Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
-  info.own_residual_name = "max(|x.(y - s d)|/n [J], s|d| [m/s])";
-  const int n = problem_->contacts();
-  if (n == 0) {
+  if (problem_->contacts() == 0) {
     info.status = Status::converged;
-    return info;
+  } else {
+    info = Run(options_, *problem_, system_, *newton_, on_system, observer)(gamma);
   }
-  const Cones cones{problem_->normal(), problem_->mu()};
-  const auto make = [&] { return Teuchos::rcp(new Vector(problem_->map(), 1)); };
-  const auto dgamma_vector = make(), b_vector = make();
-  const VectorView dgamma = read_write_view(*dgamma_vector), b = read_write_view(*b_vector);
-  const std::size_t size = 3 * static_cast<std::size_t>(n);
-  const VectorView x("ccp::Ipm::x", size), y("ccp::Ipm::y", size), d("ccp::Ipm::d", size),
-      dx("ccp::Ipm::dx", size), dy("ccp::Ipm::dy", size);
-  const auto write_gamma = [&](Vector& out) {
-    system_->impulse(x, overwrite_view(out));
-    problem_->to_contact_axes(read_view(out), overwrite_view(out));
-  };
-  long restarts = 0;  // of the preconditioner's computation, over the whole solve
-  double largest_shift = 0;
-  const auto finish = [&](Status status, const std::string& message = "") {
-    system_->on_apply = nullptr;  // the observer may not outlive this call
-    write_gamma(gamma);
-    info.status = status;
-    info.message = message;
-    if (restarts > 0) {
-      if (!message.empty()) info.message += "; ";
-      info.message += fmt::format("{}: {} restarts, largest diagonal shift {:.1e}",
-                                  options_.preconditioner, restarts, largest_shift);
-    }
-    return info;
-  };
-
-  // A point on the central path of the problem with the artificial variable (Sect. 4.3).
-  const bool si = options_.units == "si";
-  const double velocity_unit = si ? 1 : velocity_scale(*problem_);
-  const double impulse_unit = si ? 1 : velocity_unit / problem_->delassus_scale();
-  const double tol_infeasibility = options_.tol_infeasibility * velocity_unit;
-  const double tol_cost = options_.tol_cost * velocity_unit * impulse_unit;
-  const double start = options_.start * impulse_unit;
-  const auto normal = cones.normal;
-  Kokkos::parallel_for(
-      "ccp::Ipm::start", range(n),
-      KOKKOS_LAMBDA(const int c) { store3(x, c, start * row3(normal, c)); });
-  system_->velocity(x, y);
-  double sum = 0;
-  Kokkos::parallel_reduce(
-      "ccp::Ipm::initial_alpha", range(n),
-      KOKKOS_LAMBDA(const int c, double& total) { total += fabs(dot(load3(x, c), load3(y, c))); },
-      sum);
-  double alpha = sum / (2.0 * n);   // eq. 34
-  if (!(alpha > 0)) alpha = start;  // r + N x happens to vanish: any positive value does
-  Kokkos::deep_copy(d, y);
-  central_partner(cones, x, alpha, y);
-  double s = 2 * alpha;
-  const double scale = 1 / s;
-  Kokkos::parallel_for(
-      "ccp::Ipm::direction_d", range(size),
-      KOKKOS_LAMBDA(const int i) { d(i) = scale * (y(i) - d(i)); });
-  const double d_norm = max_abs(d);
-  bool feasible = false;
-
-  const long preconditioner_before = newton_->preconditioner_applies();
-  const long applies_before = system_->applies() - 1;  // the product above counts
-  const auto count = [&] {
-    info.counters.operator_applies = system_->applies() - applies_before;
-    info.counters.preconditioner_applies =
-        newton_->preconditioner_applies() - preconditioner_before;
-  };
-  const char* const setup_timer = newton_->is_direct() ? "factorization" : "preconditioner_setup";
-  const char* const solve_timer = newton_->is_direct() ? "direct_solve" : "krylov";
-  system_->on_apply = [&observer] {
-    if (observer.out_of_time()) throw OutOfTime{};
-  };
-
-  while (true) {
-    const Centrality now = centrality(cones, x, y, d);
-    const double cost = std::abs(now.dot - s * now.along) / n;  // of y - s d, the velocity itself
-    info.own_residual = std::max(cost, s * d_norm);
-    count();
-    if (!std::isfinite(now.dot) || !std::isfinite(now.logs)) {
-      return finish(Status::numerical_error, "iterate left the cone or became NaN");
-    }
-    if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
-      return finish(Status::stopped_by_observer);
-    }
-    if (s * d_norm <= tol_infeasibility && cost <= tol_cost) {
-      return finish(Status::converged);
-    }
-    if (info.counters.outer >= options_.max_outer) {
-      return finish(Status::max_iterations);
-    }
-
-    // Centring parameter (Sect. 5.1): f_cen is zero on the central path.
-    const double terms = feasible ? n : n + 1.0;
-    const double total = feasible ? now.dot : now.dot + s;
-    const double f_cen =
-        2 * terms * std::log(total / terms) - now.logs - (feasible ? 0 : 2 * std::log(s));
-    const double beta = choose_beta(f_cen);
-    alpha = beta * total / (2 * terms);
-    const double ds = feasible ? 0 : 2 * alpha - s;
-
-    newton_rhs(cones, x, y, d, alpha, ds, b);
-    system_->scale_rhs(b);
-    system_->set_scaling(x, y);
-    if (on_newton_step) {
-      on_newton_step({*system_, *b_vector, info.counters.outer, alpha, beta, f_cen, s});
-    }
-    const PreconditionerReport report = newton_->prepare();
-    info.timers["assembly"] += newton_->times().assembly;
-    info.timers[setup_timer] += newton_->times().setup;
-    if (newton_->is_direct()) ++info.counters.factorizations;
-    restarts += report.restarts;
-    largest_shift = std::max(largest_shift, report.shift);
-    if (!report.good) return finish(Status::numerical_error, report.message);
-    Kokkos::deep_copy(dgamma, 0.0);
-    KrylovResult direction;
-    try {
-      direction = newton_->solve(b_vector, dgamma_vector, options_.krylov_tolerance);
-    } catch (const OutOfTime&) {
-      info.timers[solve_timer] += newton_->times().solve;
-      count();
-      observer.observe({info.counters, info.own_residual}, write_gamma);
-      return finish(Status::stopped_by_observer, "limit passed inside a Krylov solve");
-    }
-    info.timers[solve_timer] += newton_->times().solve;
-    info.counters.krylov += direction.iterations;
-    if (direction.breakdown) {
-      return finish(Status::numerical_error, "Krylov breakdown: " + direction.message);
-    }
-
-    system_->direction(dgamma, dx, dy);
-    advance(dy, ds, d);
-    const double theta = std::min(1.0, options_.step_fraction * max_step(cones, x, dx, y, dy));
-    ++info.counters.outer;
-    if (!(theta >= options_.min_step)) {
-      return finish(std::isfinite(theta) ? Status::stagnated : Status::numerical_error,
-                    "step length fell below min_step");
-    }
-    advance(x, theta, dx);
-    advance(y, theta, dy);
-    if (!feasible) {
-      s += theta * ds;
-      if (is_feasible(cones, y, d, s)) {  // the artificial variable has done its work
-        advance(y, -s, d);
-        s = 0;
-        feasible = true;
-      }
-    }
-  }
+  info.own_residual_name = "max(|x.(y - s d)|/n [J], s|d| [m/s])";
+  return info;
 }
 
 }  // namespace ccp

@@ -61,4 +61,12 @@ void NewtonMatrix::update(const NewtonSystem& system) {
   if (!block_crs_.is_null()) replace_diagonal(diagonal_, block_place_, *block_crs_);
 }
 
+Teuchos::RCP<const Operator> NewtonEquations::product(const std::string& apply) {
+  Teuchos::RCP<const Operator> matrix;
+  if (apply == "crs") matrix = matrix_->crs();
+  if (apply == "block_crs") matrix = matrix_->block_crs();
+  system_->use_matrix(matrix);
+  return system_;
+}
+
 }  // namespace ccp

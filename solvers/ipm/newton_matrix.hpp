@@ -1,7 +1,7 @@
 #pragma once
 
 #include "solvers/ipm/newton_system.hpp"
-#include "solvers/linear/sparse_matrix.hpp"
+#include "solvers/preconditioners/linear_solver.hpp"
 
 namespace ccp {
 
@@ -11,10 +11,7 @@ namespace ccp {
 /// Storage: 9 numbers per block of N (see assemble_delassus) and form, and 6 per contact.
 class NewtonMatrix {
  public:
-  /// Which forms to keep.
-  struct Forms {
-    bool crs = false, block_crs = false;
-  };
+  using Forms = ChangingMatrix::Forms;
 
   NewtonMatrix(const Problem& problem, Forms forms);
 
@@ -32,6 +29,27 @@ class NewtonMatrix {
   DeviceArray<const int*> crs_place_, block_place_;
   Teuchos::RCP<CrsMatrix> crs_;
   Teuchos::RCP<BlockCrsMatrix> block_crs_;
+};
+
+/// A NewtonSystem for LinearSolver: matrix-free, and assembled where that is asked for.
+class NewtonEquations : public ChangingMatrix {
+ public:
+  NewtonEquations(const Problem& problem, Teuchos::RCP<NewtonSystem> system)
+      : problem_(problem), system_(std::move(system)) {}
+
+  Space space() const override { return Space::contact; }
+  void keep(Forms forms) override { matrix_ = std::make_unique<NewtonMatrix>(problem_, forms); }
+  void update() override { matrix_->update(*system_); }
+  Teuchos::RCP<const Operator> product(const std::string& apply) override;
+  PreconditionerInput input() const override {
+    return {problem_.map(), problem_.contacts(), matrix_->diagonal(), matrix_->crs(),
+            matrix_->block_crs()};
+  }
+
+ private:
+  const Problem& problem_;
+  Teuchos::RCP<NewtonSystem> system_;
+  std::unique_ptr<NewtonMatrix> matrix_;
 };
 
 }  // namespace ccp

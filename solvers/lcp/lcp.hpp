@@ -7,13 +7,14 @@
 
 namespace ccp {
 
-/// Values of LcpSolver's options; meanings in its options() and README.md.
 struct LcpOptions {
-  std::string law = "coulomb";
-  int edges = 8;
-  int max_iterations = 20000;
-  int max_unknowns = 10000;
-  double tolerance = 1e-8;
+  std::string law =
+      "coulomb";  ///< the LCP of the Coulomb law, or "convex": the QP of its relaxation
+  int edges = 8;  ///< 2 to 64, even: of each friction pyramid; 2: friction along t1 only
+  int max_iterations = 20000;  ///< >= 1, pivots
+  int max_unknowns = 10000;    ///< 1 to 60000: larger problems are refused (8 unknowns^2 bytes)
+  double tolerance =
+      1e-8;  ///< >= 0, on max |min(z, w)| of a solution, in multiples of max |r| [m/s]
 };
 
 /// Contact with polyhedral friction cones as a linear complementarity problem, solved by Lemke's

@@ -14,8 +14,8 @@ using RowOffsets = CrsMatrix::crs_graph_type::local_graph_device_type::row_map_t
 using Columns = CrsMatrix::crs_graph_type::local_graph_device_type::entries_type;
 using Offset = RowOffsets::non_const_value_type;
 
-Teuchos::RCP<const Map> block_map(const BlockMatrix& matrix, const Map& map) {
-  return Teuchos::rcp(new Map(matrix.row_offsets.size() - 1, 0, map.getComm()));
+Teuchos::RCP<const Map> block_map(std::size_t rows, const Map& map) {
+  return Teuchos::rcp(new Map(rows, 0, map.getComm()));
 }
 
 Teuchos::RCP<const CrsMatrix::crs_graph_type> make_graph(const Teuchos::RCP<const Map>& map,
@@ -28,6 +28,39 @@ Teuchos::RCP<const CrsMatrix::crs_graph_type> make_graph(const Teuchos::RCP<cons
   auto graph = Teuchos::rcp(new Graph(map, map, RowOffsets(rows), entries));
   graph->fillComplete(map, map);
   return graph;
+}
+
+template <class Values>
+void copy_values(const std::vector<double>& from, const Values& to) {
+  Kokkos::deep_copy(
+      to, upload<typename Values::non_const_type>("ccp::SparseMatrix::values", from, from.size()));
+}
+
+Teuchos::RCP<CrsMatrix> fill_crs(const Teuchos::RCP<const Map>& map,
+                                 const std::vector<Offset>& offsets,
+                                 const std::vector<int>& columns,
+                                 const std::vector<double>& values) {
+  auto crs = Teuchos::rcp(new CrsMatrix(make_graph(map, offsets, columns)));
+  crs->resumeFill();
+  copy_values(values, crs->getLocalMatrixDevice().values);
+  crs->fillComplete(map, map);
+  return crs;
+}
+
+/// Entries row by row.
+std::vector<double> scalar_values(const SquareBlocks& matrix) {
+  const auto size = static_cast<std::size_t>(matrix.block_size);
+  std::vector<double> values;
+  values.reserve(matrix.values.size());
+  for (std::size_t c = 0; c + 1 < matrix.offsets.size(); ++c) {
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::int64_t k = matrix.offsets[c]; k < matrix.offsets[c + 1]; ++k) {
+        const double* const row = &matrix.values[size * (size * static_cast<std::size_t>(k) + i)];
+        values.insert(values.end(), row, row + size);
+      }
+    }
+  }
+  return values;
 }
 
 /// The place in its row of the first entry whose column is column_of(row).
@@ -80,26 +113,50 @@ Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<c
       offsets.push_back(static_cast<Offset>(columns.size()));
     }
   }
-  using Local = CrsMatrix::local_matrix_device_type;
-  auto crs = Teuchos::rcp(new CrsMatrix(make_graph(map, offsets, columns)));
-  crs->resumeFill();
-  const Local local = crs->getLocalMatrixDevice();
-  Kokkos::deep_copy(local.values, upload<Local::values_type::non_const_type>(
-                                      "ccp::SparseMatrix::values", values, values.size()));
-  crs->fillComplete(map, map);
-  return crs;
+  return fill_crs(map, offsets, columns, values);
 }
 
 Teuchos::RCP<BlockCrsMatrix> make_block_crs(const BlockMatrix& matrix,
                                             const Teuchos::RCP<const Map>& map) {
-  const std::vector<Offset> offsets(matrix.row_offsets.begin(), matrix.row_offsets.end());
-  const auto graph = make_graph(block_map(matrix, *map), offsets,
-                                std::vector<int>(matrix.columns.begin(), matrix.columns.end()));
-  auto block = Teuchos::rcp(new BlockCrsMatrix(*graph, *map, *map, 3));
-  const auto values = block->getValuesDeviceNonConst();
-  Kokkos::deep_copy(values, upload<std::decay_t<decltype(values)>>(
-                                "ccp::SparseMatrix::blocks", matrix.blocks, matrix.blocks.size()));
+  return make_block_crs(
+      SquareBlocks{
+          3, matrix.row_offsets, {matrix.columns.begin(), matrix.columns.end()}, matrix.blocks},
+      map);
+}
+
+Teuchos::RCP<CrsMatrix> make_crs(const SquareBlocks& matrix, const Teuchos::RCP<const Map>& map) {
+  const std::size_t size = static_cast<std::size_t>(matrix.block_size);
+  std::vector<Offset> offsets{0};
+  std::vector<int> columns;
+  for (std::size_t c = 0; c + 1 < matrix.offsets.size(); ++c) {
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::int64_t k = matrix.offsets[c]; k < matrix.offsets[c + 1]; ++k) {
+        for (std::size_t j = 0; j < size; ++j) {
+          columns.push_back(static_cast<int>(size * matrix.columns[k] + j));
+        }
+      }
+      offsets.push_back(static_cast<Offset>(columns.size()));
+    }
+  }
+  return fill_crs(map, offsets, columns, scalar_values(matrix));
+}
+
+Teuchos::RCP<BlockCrsMatrix> make_block_crs(const SquareBlocks& matrix,
+                                            const Teuchos::RCP<const Map>& map) {
+  const std::vector<Offset> offsets(matrix.offsets.begin(), matrix.offsets.end());
+  const auto graph =
+      make_graph(block_map(matrix.offsets.size() - 1, *map), offsets, matrix.columns);
+  auto block = Teuchos::rcp(new BlockCrsMatrix(*graph, *map, *map, matrix.block_size));
+  replace_values(matrix, *block);
   return block;
+}
+
+void replace_values(const SquareBlocks& matrix, CrsMatrix& out) {
+  copy_values(scalar_values(matrix), out.getLocalMatrixDevice().values);
+}
+
+void replace_values(const SquareBlocks& matrix, BlockCrsMatrix& out) {
+  copy_values(matrix.values, out.getValuesDeviceNonConst());
 }
 
 DeviceArray<const int*> diagonal_places(const CrsMatrix& matrix) {

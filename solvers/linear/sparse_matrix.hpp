@@ -22,6 +22,22 @@ Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<c
 Teuchos::RCP<BlockCrsMatrix> make_block_crs(const BlockMatrix& matrix,
                                             const Teuchos::RCP<const Map>& map);
 
+/// Square blocks of one size by rows: columns ascending, both triangles, blocks row-major.
+struct SquareBlocks {
+  int block_size = 3;
+  std::vector<std::int64_t> offsets{0};  ///< [rows + 1]
+  std::vector<int> columns;              ///< [blocks]
+  std::vector<double> values;            ///< [blocks][block_size][block_size]
+};
+
+/// The same for blocks of any size. All entries are kept, so that values may be replaced by any
+/// others on the same blocks. @param map  of block_size * rows entries, held by one process
+Teuchos::RCP<CrsMatrix> make_crs(const SquareBlocks& matrix, const Teuchos::RCP<const Map>& map);
+Teuchos::RCP<BlockCrsMatrix> make_block_crs(const SquareBlocks& matrix,
+                                            const Teuchos::RCP<const Map>& map);
+void replace_values(const SquareBlocks& matrix, CrsMatrix& out);
+void replace_values(const SquareBlocks& matrix, BlockCrsMatrix& out);
+
 /// Where the diagonal blocks of such a matrix begin in their rows: [3n], [n].
 DeviceArray<const int*> diagonal_places(const CrsMatrix& matrix);
 DeviceArray<const int*> diagonal_places(const BlockCrsMatrix& matrix);

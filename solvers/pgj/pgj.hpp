@@ -5,10 +5,9 @@
 namespace ccp {
 
 struct PgjOptions {
-  double omega =
-      0.3;  ///< step relative to the inverse mean diagonal, > 0; >= 0.5 diverges on piles
-  double lambda = 1.0;  ///< relaxation of the projected point, in (0, 1]
-  FixedPointLimits limits;
+  double omega = 0.3;   ///< in (0, 100]: step in eta_c = 3/trace(N_cc); >= 0.5 diverges on piles
+  double lambda = 1.0;  ///< in (0, 1]: relaxation of the projected point
+  FixedPointLimits limits;  ///< on the own residual (below)
 };
 
 /// Projected Gauss-Jacobi of Tasora and Anitescu (2011), the baseline of Kleinert 2014 and 2017:

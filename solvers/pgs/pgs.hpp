@@ -8,12 +8,13 @@
 namespace ccp {
 
 struct PgsOptions {
-  std::string law = "convex";
-  std::string sweep = "sequential";
-  std::string local = "exact";
-  double omega = 1;
-  bool symmetric = false;
-  FixedPointLimits limits;
+  std::string law = "convex";        ///< of contact: convex, coulomb
+  std::string sweep = "sequential";  ///< contact after contact, or "colored": colour after colour
+  std::string local =
+      "exact";              ///< the contact's own problem, or "step": one projected step eta_c u_c
+  double omega = 1;         ///< in (0, 2]: relaxation of a visit
+  bool symmetric = false;   ///< a backward sweep after every forward one
+  FixedPointLimits limits;  ///< on the own residual (below)
 };
 
 /// Projected block Gauss-Seidel: contact by contact, the impulse that solves the contact's own

@@ -10,17 +10,17 @@ namespace ccp {
 
 struct PqnOptions {
   std::string law = "coulomb";            ///< coulomb, convex
-  double delta = 0.01;                    ///< regularisation, times what delta_relative_to says
+  double delta = 0.01;                    ///< >= 0: regularisation, in what delta_relative_to says
   std::string delta_relative_to = "avg";  ///< absolute (1/kg); min, avg, max of the diagonal of N
-  KrylovOptions krylov = {"gmres", 10, 20, false};  ///< m, and the basis size
-  double krylov_tolerance = 0.25;                   ///< eps, relative residual of a step
-  double omega = 1e-11;                             ///< smoothing relative to rms(r), > 0
-  double impulse_scale = 1;       ///< rho in trace(N)/3n; 0: 1/kg, as in the paper
-  double tolerance = 1e-20;       ///< on the merit g; 0 = never ends by itself
-  int max_iterations = 1000;      ///< quasi-Newton steps
-  int max_products = 100000;      ///< products with A over the whole solve
-  std::string fallback = "none";  ///< none; gauss_seidel: what goes on where the method has failed
-  int fallback_sweeps = 10000;    ///< > 0
+  KrylovOptions krylov = {"gmres", 10, 20, false};  ///< m >= 1, and the basis size >= 1
+  double krylov_tolerance = 0.25;  ///< in (0, 1]: eps, on |C - A dgamma| / |C| of a step
+  double omega = 1e-11;            ///< > 0: smoothing of the natural map, in multiples of rms(r)
+  double impulse_scale = 1;        ///< >= 0: rho = this * trace(N)/3n; 0: 1/kg, as in the paper
+  double tolerance = 1e-20;        ///< >= 0, on the merit g (eq. 40); 0: never ends by itself
+  int max_iterations = 1000;       ///< >= 1, quasi-Newton steps
+  int max_products = 100000;       ///< >= 1, products with A over the whole solve
+  std::string fallback = "none";   ///< none; gauss_seidel: what goes on where the method has failed
+  int fallback_sweeps = 10000;     ///< >= 1
 };
 
 /// Projected quasi-Newton method of Koziara 2019 (Algorithm 1) for the Coulomb law in De

@@ -1,168 +1,162 @@
 #include <Tpetra_BlockCrsMatrix.hpp>
-#include <cmath>
 
-#include "solvers/preconditioners/incomplete_cholesky.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/preconditioners/block_cholesky.hpp"
+#include "solvers/preconditioners/shifts.hpp"
 
 namespace ccp {
 namespace {
 
-/// c -= a b^T for row-major 3x3 blocks.
-inline void subtract_product(const double* a, const double* b, double* c) {
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      c[3 * i + j] -=
-          a[3 * i] * b[3 * j] + a[3 * i + 1] * b[3 * j + 1] + a[3 * i + 2] * b[3 * j + 2];
-    }
-  }
-}
-
-/// The inverse (00, 10, 11, 20, 21, 22) of the Cholesky factor of a symmetric block.
-/// @return false if a pivot is not positive, measured against the diagonal entries `own`
-bool invert_factor(const double* a, const double own[3], double* inverse) {
-  const double d0 = a[0];
-  if (!(d0 > smallest_pivot * own[0])) return false;
-  const double l00 = std::sqrt(d0), l10 = a[3] / l00, l20 = a[6] / l00;
-  const double d1 = a[4] - l10 * l10;
-  if (!(d1 > smallest_pivot * own[1])) return false;
-  const double l11 = std::sqrt(d1), l21 = (a[7] - l20 * l10) / l11;
-  const double d2 = a[8] - l20 * l20 - l21 * l21;
-  if (!(d2 > smallest_pivot * own[2]) || !std::isfinite(d0 + d1 + d2)) return false;
-  inverse[0] = 1 / l00;
-  inverse[2] = 1 / l11;
-  inverse[5] = 1 / std::sqrt(d2);
-  inverse[1] = -l10 * inverse[0] * inverse[2];
-  inverse[4] = -l21 * inverse[2] * inverse[5];
-  inverse[3] = -(l20 * inverse[0] + l21 * inverse[1]) * inverse[5];
-  return true;
-}
-
-/// IC(0) in 3x3 blocks: the pattern is that of the contacts, and pivots are Cholesky factors of
-/// blocks. L in block rows, the inverse factors of the diagonal blocks beside it. A solve reads 152
-/// bytes per block of L.
-class BlockIc0 : public ZeroFillCholesky {
+/// A factorisation of one matrix, whatever its blocks and the type of its factor.
+class Factor {
  public:
-  BlockIc0(Teuchos::RCP<const BlockCrsMatrix> a, double shift)
-      : ZeroFillCholesky(a, shift), a_(a) {}
+  virtual ~Factor() = default;
+  virtual bool factorize(double shift, double least, bool complete) = 0;
+  virtual Teuchos::RCP<const Operator> inverse() const = 0;
+};
 
- protected:
-  void analyze() override {
+template <int NB, class Real>
+using FactorOperator = Teuchos::RCP<IncompleteCholesky<NB, Real>>;
+
+/// Of a matrix in body space, whose rows are sorted by level as they are.
+template <int NB, class Real>
+class StoredFactor : public Factor {
+ public:
+  StoredFactor(const SymmetricBlocks& a, bool fill)
+      : a_(dynamic_cast<const SymmetricBlockMatrix<NB>&>(a)) {
+    if (!fill) {
+      factor_ = Teuchos::rcp(new IncompleteCholesky<NB, Real>(a.pattern(), true));
+      return;
+    }
+    const LowerRows own = lower_rows(a.pattern()), filled = with_fill(own);
+    std::vector<int> source(filled.column.size(), -1);
+    for (int i = 0; i < own.rows(); ++i) {
+      int k = own.offset[i];
+      for (int f = filled.offset[i]; f < filled.offset[i + 1]; ++f) {
+        if (k < own.offset[i + 1] && own.column[k] == filled.column[f]) source[f] = k++;
+      }
+    }
+    factor_ = Teuchos::rcp(new IncompleteCholesky<NB, Real>(
+        make_pattern(filled, consecutive_levels(filled)), true,
+        upload<DeviceArray<int*>>("ccp::BlockIc1::source", source, source.size())));
+  }
+  bool factorize(double shift, double least, bool complete) override {
+    return factor_->factorize(StoredBlocks<NB>(a_), shift, least, complete);
+  }
+  Teuchos::RCP<const Operator> inverse() const override { return factor_; }
+
+ private:
+  const SymmetricBlockMatrix<NB>& a_;
+  FactorOperator<NB, Real> factor_;
+};
+
+/// Of a matrix in contact space: in the natural order of contacts, sorted by level, in which A's
+/// blocks are looked up where they are.
+class ScatteredFactor : public Factor {
+ public:
+  explicit ScatteredFactor(Teuchos::RCP<const BlockCrsMatrix> a) : a_(std::move(a)) {
     const auto graph = a_->getCrsGraph().getLocalGraphHost();
-    const auto rows = static_cast<std::size_t>(graph.numRows());
-    offset_.assign(1, 0);
-    column_.clear();
-    source_.clear();
-    diagonal_source_.clear();
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
-        const int j = graph.entries(k);
-        if (j > static_cast<int>(i)) break;  // columns ascend
-        if (j == static_cast<int>(i)) {
-          diagonal_source_.push_back(k);
-        } else {
-          column_.push_back(j);
-          source_.push_back(k);
-        }
+    LowerRows natural{{0}, {}};
+    for (int i = 0; i < static_cast<int>(graph.numRows()); ++i) {
+      for (std::size_t k = graph.row_map(i); graph.entries(k) < i; ++k) {  // columns ascend
+        natural.column.push_back(graph.entries(k));
       }
-      offset_.push_back(column_.size());
+      natural.offset.push_back(static_cast<int>(natural.column.size()));
     }
-    block_.resize(9 * column_.size());
-    inverse_.resize(6 * rows);
-    place_.assign(rows, -1);
+    const LevelOrder order = level_order(natural);
+    const LowerRows sorted = permute(natural, order.row);
+    const auto block_at = [&](int i, int j) {  // by positions
+      const int* const begin = graph.entries.data() + graph.row_map(order.row[i]);
+      const int* const end = graph.entries.data() + graph.row_map(order.row[i] + 1);
+      const int* const at = std::lower_bound(begin, end, order.row[j]);
+      return static_cast<std::size_t>(at - graph.entries.data());
+    };
+    std::vector<std::size_t> diagonal, lower;
+    for (int i = 0; i < sorted.rows(); ++i) {
+      diagonal.push_back(block_at(i, i));
+      for (int k = sorted.offset[i]; k < sorted.offset[i + 1]; ++k) {
+        lower.push_back(block_at(i, sorted.column[k]));
+      }
+    }
+    using Places = DeviceArray<std::size_t*>;
+    blocks_.diagonal_place =
+        upload<Places>("ccp::BlockIc0::diagonal_place", diagonal, diagonal.size());
+    blocks_.lower_place = upload<Places>("ccp::BlockIc0::lower_place", lower, lower.size());
+    factor_ = Teuchos::rcp(new IncompleteCholesky<3, double>(
+        make_pattern(sorted, order.level_offset), true, {},
+        upload<DeviceArray<int*>>("ccp::BlockIc0::order", order.row, order.row.size())));
   }
-
-  bool factorize(double shift) override {
-    const auto values = a_->getValuesHost();
-    const double* const a = values.data();
-    for (std::size_t i = 0; i < place_.size(); ++i) {
-      const std::size_t begin = offset_[i], end = offset_[i + 1];
-      for (std::size_t k = begin; k < end; ++k) place_[column_[k]] = static_cast<long>(k);
-      double pivot[9], own[3];
-      for (int e = 0; e < 9; ++e) pivot[e] = a[9 * diagonal_source_[i] + e];
-      for (int e = 0; e < 3; ++e) {
-        own[e] = pivot[4 * e];
-        pivot[4 * e] *= 1 + shift;
-      }
-      for (std::size_t k = begin; k < end; ++k) {
-        const auto j = static_cast<std::size_t>(column_[k]);
-        double b[9];
-        for (int e = 0; e < 9; ++e) b[e] = a[9 * source_[k] + e];
-        for (std::size_t l = offset_[j]; l < offset_[j + 1]; ++l) {
-          const long at = place_[column_[l]];
-          if (at >= 0) subtract_product(&block_[9 * at], &block_[9 * l], b);
-        }
-        // L_ij = b L_jj^-T.
-        const double* const d = &inverse_[6 * j];
-        double* const block = &block_[9 * k];
-        for (int r = 0; r < 3; ++r) {
-          const double* const row = &b[3 * r];
-          block[3 * r] = row[0] * d[0];
-          block[3 * r + 1] = row[0] * d[1] + row[1] * d[2];
-          block[3 * r + 2] = row[0] * d[3] + row[1] * d[4] + row[2] * d[5];
-        }
-        subtract_product(block, block, pivot);
-      }
-      for (std::size_t k = begin; k < end; ++k) place_[column_[k]] = -1;
-      if (!invert_factor(pivot, own, &inverse_[6 * i])) return false;
-    }
-    return true;
+  bool factorize(double shift, double least, bool complete) override {
+    blocks_.values = a_->getValuesDevice();
+    return factor_->factorize(blocks_, shift, least, complete);
   }
-
-  void solve(const double* b, double* x) const override {
-    const std::size_t rows = place_.size();
-    for (std::size_t i = 0; i < rows; ++i) {
-      double v[3] = {b[3 * i], b[3 * i + 1], b[3 * i + 2]};
-      for (std::size_t k = offset_[i]; k < offset_[i + 1]; ++k) {
-        const double *m = &block_[9 * k], *z = &x[3 * static_cast<std::size_t>(column_[k])];
-        for (int r = 0; r < 3; ++r) {
-          v[r] -= m[3 * r] * z[0] + m[3 * r + 1] * z[1] + m[3 * r + 2] * z[2];
-        }
-      }
-      const double* const d = &inverse_[6 * i];
-      x[3 * i] = d[0] * v[0];
-      x[3 * i + 1] = d[1] * v[0] + d[2] * v[1];
-      x[3 * i + 2] = d[3] * v[0] + d[4] * v[1] + d[5] * v[2];
-    }
-    for (std::size_t i = rows; i-- > 0;) {
-      const double* const d = &inverse_[6 * i];
-      double* const own = &x[3 * i];
-      own[0] = d[0] * own[0] + d[1] * own[1] + d[3] * own[2];
-      own[1] = d[2] * own[1] + d[4] * own[2];
-      own[2] = d[5] * own[2];
-      for (std::size_t k = offset_[i]; k < offset_[i + 1]; ++k) {
-        const double* m = &block_[9 * k];
-        double* z = &x[3 * static_cast<std::size_t>(column_[k])];
-        for (int c = 0; c < 3; ++c) {
-          z[c] -= m[c] * own[0] + m[3 + c] * own[1] + m[6 + c] * own[2];
-        }
-      }
-    }
-  }
+  Teuchos::RCP<const Operator> inverse() const override { return factor_; }
 
  private:
   Teuchos::RCP<const BlockCrsMatrix> a_;
-  std::vector<std::size_t> offset_, source_, diagonal_source_;
-  std::vector<int> column_;
-  std::vector<double> block_, inverse_;
-  std::vector<long> place_;  ///< of a column in the row that is being made, or -1
+  ScatteredBlocks<3> blocks_;
+  FactorOperator<3, double> factor_;
 };
 
-class BlockIc0Preconditioner : public IncompleteCholeskyPreconditioner {
+/// Block incomplete Cholesky, without fill or with the pairs that eliminating each row once joins.
+/// The latter is kept in single precision: the same iterations, half the memory.
+class BlockCholeskyPreconditioner : public Preconditioner {
  public:
-  void setup(const PreconditionerInput& input) override {
-    factor_ = Teuchos::rcp(new BlockIc0(input.block_crs, shift_));
-    factor_->initialize();
+  explicit BlockCholeskyPreconditioner(bool fill) : fill_(fill) {}
+
+  OptionList options() override {
+    return OptionList(fill_ ? "block_ic1" : "block_ic0", "preconditioner")
+        .number("shift", rule_.first, OptionList::Range::positive(), shift_help);
   }
+
+  void setup(const PreconditionerInput& input) override {
+    if (input.space == Space::contact) {
+      // Diagonal blocks range over twelve orders of magnitude near the solution: only what is
+      // rounding fails.
+      rule_.smallest_pivot = 1e-14;
+      rule_.max_restarts = 30;
+      factor_ = std::make_unique<ScatteredFactor>(input.block_crs);
+      return;
+    }
+    rule_.smallest_pivot = 1e-10;
+    rule_.max_restarts = 14;  // to a shift of 1,600, where A is as good as its diagonal
+    if (input.block_size() == 3) {
+      make<3>(*input.ordered);
+    } else {
+      make<6>(*input.ordered);
+    }
+  }
+
+  PreconditionerReport compute() override {
+    return factorize_with_shifts(rule_, [&](double shift, bool last) {
+      return factor_->factorize(shift, rule_.smallest_pivot, last);
+    });
+  }
+  Teuchos::RCP<const Operator> inverse() const override { return factor_->inverse(); }
+
+ private:
+  template <int NB>
+  void make(const SymmetricBlocks& a) {
+    if (fill_) {
+      factor_ = std::make_unique<StoredFactor<NB, float>>(a, true);
+    } else {
+      factor_ = std::make_unique<StoredFactor<NB, double>>(a, false);
+    }
+  }
+
+  bool fill_;
+  ShiftRule rule_;
+  std::unique_ptr<Factor> factor_;
 };
 
 }  // namespace
 
-PreconditionerEntry preconditioner_block_ic0() {
-  return {"block_ic0",
-          MatrixForm::block_crs,
-          true,
-          true,
-          "incomplete Cholesky without fill, in 3x3 blocks",
-          construct<BlockIc0Preconditioner>};
+std::unique_ptr<Preconditioner> make_block_ic0() {
+  return std::make_unique<BlockCholeskyPreconditioner>(false);
+}
+
+std::unique_ptr<Preconditioner> make_block_ic1() {
+  return std::make_unique<BlockCholeskyPreconditioner>(true);
 }
 
 }  // namespace ccp

@@ -33,13 +33,8 @@ class ChebyshevPreconditioner : public Ifpack2Preconditioner {
 
 }  // namespace
 
-PreconditionerEntry preconditioner_chebyshev() {
-  return {"chebyshev",
-          MatrixForm::crs,
-          true,
-          false,
-          "Ifpack2's Chebyshev polynomial in D^-1 A",
-          construct<ChebyshevPreconditioner>};
+std::unique_ptr<Preconditioner> make_chebyshev() {
+  return std::make_unique<ChebyshevPreconditioner>();
 }
 
 }  // namespace ccp

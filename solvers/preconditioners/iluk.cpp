@@ -34,22 +34,12 @@ class IlukPreconditioner : public Ifpack2Preconditioner {
 
 }  // namespace
 
-PreconditionerEntry preconditioner_iluk() {
-  return {"iluk",
-          MatrixForm::crs,
-          true,
-          false,
-          "Ifpack2's incomplete LU with levels of fill",
-          construct<IlukPreconditioner<MatrixForm::crs>>};
+std::unique_ptr<Preconditioner> make_iluk() {
+  return std::make_unique<IlukPreconditioner<MatrixForm::crs>>();
 }
 
-PreconditionerEntry preconditioner_block_iluk() {
-  return {"block_iluk",
-          MatrixForm::block_crs,
-          true,
-          false,
-          "Ifpack2's incomplete LU with levels of fill, in 3x3 blocks",
-          construct<IlukPreconditioner<MatrixForm::block_crs>>};
+std::unique_ptr<Preconditioner> make_block_iluk() {
+  return std::make_unique<IlukPreconditioner<MatrixForm::block_crs>>();
 }
 
 }  // namespace ccp

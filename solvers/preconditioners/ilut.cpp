@@ -27,13 +27,8 @@ class IlutPreconditioner : public Ifpack2Preconditioner {
 
 }  // namespace
 
-PreconditionerEntry preconditioner_ilut() {
-  return {"ilut",
-          MatrixForm::crs,
-          false,
-          false,
-          "Ifpack2's incomplete LU with a drop tolerance (not symmetric)",
-          construct<IlutPreconditioner>};
+std::unique_ptr<Preconditioner> make_ilut() {
+  return std::make_unique<IlutPreconditioner>();
 }
 
 }  // namespace ccp

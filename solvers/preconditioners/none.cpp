@@ -12,9 +12,8 @@ class NoPreconditioner : public Preconditioner {
 
 }  // namespace
 
-PreconditionerEntry preconditioner_none() {
-  return {"none", MatrixForm::none,          true,
-          true,   "the plain Krylov method", construct<NoPreconditioner>};
+std::unique_ptr<Preconditioner> make_none() {
+  return std::make_unique<NoPreconditioner>();
 }
 
 }  // namespace ccp

@@ -31,22 +31,12 @@ class RelaxationPreconditioner : public Ifpack2Preconditioner {
 
 }  // namespace
 
-PreconditionerEntry preconditioner_relaxation() {
-  return {"relaxation",
-          MatrixForm::crs,
-          true,
-          true,
-          "Ifpack2's symmetric Gauss-Seidel",
-          construct<RelaxationPreconditioner<MatrixForm::crs>>};
+std::unique_ptr<Preconditioner> make_relaxation() {
+  return std::make_unique<RelaxationPreconditioner<MatrixForm::crs>>();
 }
 
-PreconditionerEntry preconditioner_block_relaxation() {
-  return {"block_relaxation",
-          MatrixForm::block_crs,
-          true,
-          true,
-          "Ifpack2's symmetric Gauss-Seidel in 3x3 blocks",
-          construct<RelaxationPreconditioner<MatrixForm::block_crs>>};
+std::unique_ptr<Preconditioner> make_block_relaxation() {
+  return std::make_unique<RelaxationPreconditioner<MatrixForm::block_crs>>();
 }
 
 }  // namespace ccp

@@ -116,6 +116,29 @@ SsnSolver::Trial SsnSolver::look(double t) const {
   return trial;
 }
 
+/// Armijo's rule on L, whose change is summed from differences; where it drowns in rounding, the
+/// slope alone.
+double SsnSolver::line_search(const VectorView& z, const VectorView& dz, const VectorView& b,
+                              long& trials) const {
+  const double zz = 0.5 * vector_kernels::dot(z, z), zdz = vector_kernels::dot(z, dz),
+               dzdz = vector_kernels::dot(dz, dz);
+  const double start_slope = -vector_kernels::dot(b, dz);
+  double t = 1;
+  for (int k = 0; k < 40; ++k, t *= 0.5) {
+    const Trial trial = look(t);
+    ++trials;
+    const double own = t * zdz + 0.5 * t * t * dzdz;
+    const double change = own + trial.change;
+    const double slope = zdz + t * dzdz + trial.slope;
+    const bool rounded = std::abs(change) <= 1e-14 * (trial.size + zz);
+    if (change <= 1e-4 * t * start_slope ||
+        (rounded && std::abs(slope) <= 0.9 * std::abs(start_slope))) {
+      return t;
+    }
+  }
+  return 0;
+}
+
 Info SsnSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
   info.own_residual_name = "max(|dgamma|/sigma, momentum error)/q";
@@ -184,6 +207,7 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
     derivative();
     system_->assemble(k_);
     linear.matrix_changed();
+    if (on_system) on_system(system_->pose(info.counters.outer, b_vector));
     Kokkos::deep_copy(dz, 0.0);
     const Outcome outcome = linear.solve(b_vector, dz_vector, options_.forcing * unbalanced);
     if (outcome == Outcome::out_of_time) {
@@ -194,25 +218,8 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
     system_->contact_velocities(dz, dd_);
     ++info.counters.outer;
 
-    // Armijo's rule on L, whose change is summed from differences; where it drowns in rounding, the
-    // slope alone.
-    const double zz = 0.5 * vector_kernels::dot(z, z), zdz = vector_kernels::dot(z, dz),
-                 dzdz = vector_kernels::dot(dz, dz);
-    const double start_slope = -vector_kernels::dot(b, dz);
-    double t = 1;
-    bool found = false;
-    for (int k = 0; k < 40 && !found; ++k) {
-      const Trial trial = look(t);
-      ++info.counters.projections;
-      const double own = t * zdz + 0.5 * t * t * dzdz;
-      const double change = own + trial.change;
-      const double slope = zdz + t * dzdz + trial.slope;
-      const bool rounded = std::abs(change) <= 1e-14 * (trial.size + zz);
-      found = change <= 1e-4 * t * start_slope ||
-              (rounded && std::abs(slope) <= 0.9 * std::abs(start_slope));
-      if (!found) t *= 0.5;
-    }
-    if (!found) return finish(Status::stagnated, "no step lowers the augmented Lagrangian");
+    const double t = line_search(z, dz, b, info.counters.projections);
+    if (t == 0) return finish(Status::stagnated, "no step lowers the augmented Lagrangian");
     vector_kernels::add(1, z, t, dz, z);
   }
 }

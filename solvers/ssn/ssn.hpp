@@ -8,17 +8,23 @@
 
 namespace ccp {
 
+/// q = rms(r), m/s. sigma_c of a contact is in 3/trace(N_cc) [kg].
 struct SsnOptions {
-  std::string linear_solver = "auto";  ///< auto, cg, cholesky
-  std::string preconditioner = "auto", ordering = "auto";
-  double sigma = 1;             ///< first step of the multipliers, in 3/trace(N_cc), > 0
-  double growth = 4;            ///< of sigma after an update that was too small a gain, >= 1
-  double largest_sigma = 1e6;   ///< > 0
-  double inner_fraction = 0.3;  ///< momentum error per step of the multipliers that ends a solve
-  double forcing = 0.1;         ///< relative residual of a direction (cg)
-  int cg_max_iterations = 3000;
-  double tolerance = 1e-11;  ///< on the own residual; 0 = never ends by itself
-  int max_outer = 500;       ///< Newton steps
+  std::string linear_solver = "auto";   ///< for S dz = b: auto, cg, cholesky
+  std::string preconditioner = "auto";  ///< of cg: one of VelocitySystem::preconditioners()
+  std::string ordering = "auto";        ///< of the bodies: one of VelocitySystem::orderings()
+  double sigma = 1;                     ///< > 0: first sigma, in 3/trace(N_cc)
+  /// >= 1: sigma grows by it after an update of gamma where max_c |p - gamma| / sigma had not
+  /// fallen by it
+  double growth = 4;
+  double largest_sigma = 1e6;  ///< > 0: sigma grows no further, in 3/trace(N_cc)
+  /// in (0, 1]: gamma <- p when the momentum error |M^-1/2 (E^T p - z)| of no body is above
+  /// this * max_c |p - gamma| / sigma, m/s
+  double inner_fraction = 0.3;
+  double forcing = 0.1;          ///< in (0, 1]: cg stops at this part of the momentum error, m/s
+  int cg_max_iterations = 3000;  ///< >= 1, per direction; one that meets it is not used
+  double tolerance = 1e-11;      ///< >= 0, on the own residual (below); 0: never ends by itself
+  int max_outer = 500;           ///< >= 1, Newton steps
 };
 
 /// Augmented Lagrangian method on the velocity form of the convex problem,
@@ -38,7 +44,7 @@ struct SsnOptions {
 ///
 /// Own residual: max( max_c |p - gamma|_c / sigma_c, momentum error ) / q.
 /// One outer iteration is one Newton step. Law: convex. Forms: bodies. Warm start: yes.
-class SsnSolver : public Solver {
+class SsnSolver : public Solver, public SystemSource {
  public:
   OptionList options() override;
   void setup(const Problem& problem) override;
@@ -59,6 +65,11 @@ class SsnSolver : public Solver {
   void project(const VectorView& values) const;
 
  private:
+  /// The length t of a step dz that lowers L enough, 1, 1/2, 1/4, ...; 0: none does.
+  /// @param b  E^T p - z  @param trials  counts them
+  double line_search(const VectorView& z, const VectorView& dz, const VectorView& b,
+                     long& trials) const;
+
   SsnOptions options_;
   const Problem* problem_ = nullptr;
   std::unique_ptr<VelocitySystem> system_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "problems/base/error.hpp"
+#include "solvers/linear/block_pattern.hpp"
 
 namespace ccp {
 namespace {
@@ -143,35 +144,33 @@ std::vector<int> sort_by_level(const BodyGraph& graph, std::vector<int>& order) 
   return offset;
 }
 
-/// Adds the neighbours that eliminating each body once would join: pairs of its neighbours that are
-/// eliminated after it.
-BodyGraph with_fill(const BodyGraph& graph, const std::vector<int>& order) {
-  const std::size_t m = order.size();
+/// Adds the neighbours that eliminating each body once would join, each named once.
+BodyGraph filled_graph(const BodyGraph& graph, const std::vector<int>& order) {
+  const int m = static_cast<int>(order.size());
   std::vector<int> rank(m);
-  for (std::size_t k = 0; k < m; ++k) rank[order[k]] = static_cast<int>(k);
+  for (int k = 0; k < m; ++k) rank[order[k]] = k;
   std::vector<std::pair<int, int>> pairs;
-  std::vector<int> later;
-  for (std::size_t j = 0; j < m; ++j) {
-    later.clear();
-    for (int k = graph.offset[j]; k < graph.offset[j + 1]; ++k) {
-      pairs.emplace_back(static_cast<int>(j), graph.neighbour[k]);
-      if (rank[graph.neighbour[k]] > rank[j]) later.push_back(graph.neighbour[k]);
-    }
-    for (int a : later) {
-      for (int b : later) {
-        if (a != b) pairs.emplace_back(a, b);
-      }
+  for (int i = 0; i < m; ++i) {
+    for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
+      const int j = graph.neighbour[k];
+      if (rank[i] > rank[j]) pairs.emplace_back(rank[i], rank[j]);
     }
   }
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  const LowerRows filled = with_fill(lower_rows(m, std::move(pairs)));
+  std::vector<std::vector<int>> neighbours(m);
+  for (int i = 0; i < m; ++i) {
+    for (int k = filled.offset[i]; k < filled.offset[i + 1]; ++k) {
+      neighbours[order[i]].push_back(order[filled.column[k]]);
+      neighbours[order[filled.column[k]]].push_back(order[i]);
+    }
+  }
   BodyGraph result;
-  result.offset.assign(m + 1, 0);
-  for (const auto& [a, b] : pairs) {
-    ++result.offset[a + 1];
-    result.neighbour.push_back(b);
+  result.offset.assign(1, 0);
+  for (std::vector<int>& list : neighbours) {
+    std::sort(list.begin(), list.end());
+    result.neighbour.insert(result.neighbour.end(), list.begin(), list.end());
+    result.offset.push_back(static_cast<int>(result.neighbour.size()));
   }
-  std::partial_sum(result.offset.begin(), result.offset.end(), result.offset.begin());
   return result;
 }
 
@@ -181,24 +180,11 @@ BodyOrder order_bodies(const ContactProblem& problem, const std::string& orderin
   BodyGraph graph = body_graph(problem);
   BodyOrder result;
   result.body = elimination_order(problem, graph, ordering);
-  if (fill) graph = with_fill(graph, result.body);
+  if (fill) graph = filled_graph(graph, result.body);
   result.level_offset = sort_by_level(graph, result.body);
   const std::size_t m = result.body.size();
   result.position.resize(m);
   for (std::size_t k = 0; k < m; ++k) result.position[result.body[k]] = static_cast<int>(k);
-  if (!fill) return result;
-  result.filled.offset.assign(1, 0);
-  for (std::size_t i = 0; i < m; ++i) {
-    const int body = result.body[i];
-    const std::size_t begin = result.filled.column.size();
-    for (int k = graph.offset[body]; k < graph.offset[body + 1]; ++k) {
-      const int j = result.position[graph.neighbour[k]];
-      if (j < static_cast<int>(i)) result.filled.column.push_back(j);
-    }
-    std::sort(result.filled.column.begin() + static_cast<std::ptrdiff_t>(begin),
-              result.filled.column.end());
-    result.filled.offset.push_back(static_cast<int>(result.filled.column.size()));
-  }
   return result;
 }
 

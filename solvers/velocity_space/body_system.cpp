@@ -8,38 +8,10 @@
 #include "problems/base/error.hpp"
 #include "solvers/core/extremes.hpp"
 #include "solvers/core/transfer.hpp"
-#include "solvers/velocity_space/block_matrix.hpp"
 #include "solvers/velocity_space/body_order.hpp"
 
 namespace ccp {
 namespace {
-
-/// The pattern on the device, with its transposed lists.
-BlockPattern make_pattern(const LowerRows& lower, const std::vector<int>& level_offset) {
-  const std::size_t m = lower.offset.size() - 1, blocks = lower.column.size();
-  std::vector<int> column_offset(m + 1, 0), row(blocks), place(blocks);
-  for (int j : lower.column) ++column_offset[j + 1];
-  std::partial_sum(column_offset.begin(), column_offset.end(), column_offset.begin());
-  std::vector<int> fill(column_offset.begin(), column_offset.end() - 1);
-  for (std::size_t i = 0; i < m; ++i) {
-    for (int k = lower.offset[i]; k < lower.offset[i + 1]; ++k) {
-      place[k] = fill[lower.column[k]]++;
-      row[place[k]] = static_cast<int>(i);
-    }
-  }
-  using Ints = DeviceArray<int*>;
-  BlockPattern pattern;
-  pattern.rows = static_cast<int>(m);
-  pattern.blocks = static_cast<int>(blocks);
-  pattern.level_offset =
-      upload<Ints>("ccp::BlockPattern::level", level_offset, level_offset.size());
-  pattern.row_offset = upload<Ints>("ccp::BlockPattern::row_offset", lower.offset, m + 1);
-  pattern.column = upload<Ints>("ccp::BlockPattern::column", lower.column, blocks);
-  pattern.column_offset = upload<Ints>("ccp::BlockPattern::column_offset", column_offset, m + 1);
-  pattern.row = upload<Ints>("ccp::BlockPattern::row", row, blocks);
-  pattern.place = upload<Ints>("ccp::BlockPattern::place", place, blocks);
-  return pattern;
-}
 
 template <int NB>
 class BodySystem : public VelocitySystem {
@@ -55,9 +27,13 @@ class BodySystem : public VelocitySystem {
   double speed(const ConstVectorView& f) const override;
   void assemble(const DeviceArray<Sym3*>& k) override;
   Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
-  double precondition() override;
+  PreconditionerReport precondition() override;
   bool strengthen() override;
-  Teuchos::RCP<const Operator> preconditioner() const override { return preconditioner_; }
+  Teuchos::RCP<const Operator> preconditioner() const override {
+    return preconditioner_->inverse();
+  }
+  Teuchos::RCP<const SymmetricBlocks> blocks() const override { return matrix_; }
+  DeviceArray<const int*> body_order() const override { return body_order_; }
   void lower_pattern(std::vector<std::int64_t>& column_offsets,
                      std::vector<int>& rows) const override;
   void lower_values(std::vector<double>& values) const override;
@@ -65,14 +41,14 @@ class BodySystem : public VelocitySystem {
  private:
   int contacts_ = 0;
   std::string kind_;
-  BlockPattern pattern_, filled_pattern_;  ///< of S, and with one level of fill
-  DeviceArray<int*> source_;               ///< blocks of S in filled_pattern_
-  ConstraintMap map_;                      ///< bodies by position in the order, L of M^-1 = L L^T
-  DeviceArray<int* [2]> block_contacts_;   ///< [blocks] first contact of a block, and past its last
-  DeviceArray<int*> contact_order_;        ///< [n] numbers in the problem
-  DeviceArray<double*> reach_;             ///< [rows] m, the longest arm of a contact
+  BlockPattern pattern_;
+  ConstraintMap map_;                     ///< bodies by position in the order, L of M^-1 = L L^T
+  DeviceArray<int* [2]> block_contacts_;  ///< [blocks] first contact of a block, and past its last
+  DeviceArray<int*> contact_order_;       ///< [n] numbers in the problem
+  DeviceArray<int*> body_order_;          ///< [rows] the same of bodies
+  DeviceArray<double*> reach_;            ///< [rows] m, the longest arm of a contact
   Teuchos::RCP<SymmetricBlockMatrix<NB>> matrix_;
-  Teuchos::RCP<BlockPreconditioner<NB>> preconditioner_;
+  std::unique_ptr<Preconditioner> preconditioner_;
   DeviceArray<double* [6]> velocity_;  ///< [rows + 1] work array for rotating bodies
 };
 
@@ -124,20 +100,10 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering,
   using Ints = DeviceArray<int*>;
   using IntPairs = DeviceArray<int* [2]>;
   pattern_ = make_pattern(lower, order.level_offset);
-  if (fill) {
-    filled_pattern_ = make_pattern(order.filled, order.level_offset);
-    std::vector<int> source(order.filled.column.size(), -1);
-    for (std::size_t i = 0; i < m; ++i) {
-      int k = lower.offset[i];
-      for (int f = order.filled.offset[i]; f < order.filled.offset[i + 1]; ++f) {
-        if (k < lower.offset[i + 1] && lower.column[k] == order.filled.column[f]) source[f] = k++;
-      }
-    }
-    source_ = upload<Ints>("ccp::BodySystem::source", source, source.size());
-  }
   block_contacts_ =
       upload<IntPairs>("ccp::BodySystem::block_contacts", contact_range, pattern_.blocks);
   contact_order_ = upload<Ints>("ccp::BodySystem::contact_order", contact_order, n);
+  body_order_ = upload<Ints>("ccp::BodySystem::body_order", order.body, m);
 
   map_ = ConstraintMap(host, {contact_order, order.position}, MassPower::root);
   if (NB == 6) {
@@ -306,25 +272,20 @@ void BodySystem<NB>::assemble(const DeviceArray<Sym3*>& k) {
 }
 
 template <int NB>
-double BodySystem<NB>::precondition() {
-  if (preconditioner_.is_null()) {
-    if (kind_ == "block_ic1") {
-      // Single precision: the same iterations, half the memory.
-      preconditioner_ =
-          Teuchos::rcp(new IncompleteCholesky<NB, float>(filled_pattern_, true, source_));
-    } else {
-      preconditioner_ =
-          Teuchos::rcp(new IncompleteCholesky<NB, double>(pattern_, kind_ != "block_jacobi"));
-    }
+PreconditionerReport BodySystem<NB>::precondition() {
+  if (!preconditioner_) {
+    preconditioner_ = make_preconditioner({kind_ == "auto" ? "block_ic0" : kind_, {}});
+    preconditioner_->setup(
+        {map(), pattern_.rows, {}, Teuchos::null, Teuchos::null, Space::body, matrix_});
   }
-  return preconditioner_->factorize(*matrix_);
+  return preconditioner_->compute();
 }
 
 template <int NB>
 bool BodySystem<NB>::strengthen() {
   if (kind_ != "auto") return false;
   kind_ = "block_ic1";
-  preconditioner_ = Teuchos::null;
+  preconditioner_ = nullptr;
   return true;
 }
 

@@ -101,7 +101,7 @@ class FactoredSystem : public VelocitySystem {
 
   bool iterative() const override { return false; }
   Teuchos::RCP<const Operator> matrix() const override { return Teuchos::null; }
-  double precondition() override { return 0; }
+  PreconditionerReport precondition() override { return {}; }
   bool strengthen() override { return false; }
   Teuchos::RCP<const Operator> preconditioner() const override { return Teuchos::null; }
 

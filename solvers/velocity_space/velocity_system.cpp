@@ -7,9 +7,22 @@ const std::vector<std::string>& VelocitySystem::orderings() {
   return names;
 }
 
-const std::vector<std::string>& VelocitySystem::preconditioners() {
-  static const std::vector<std::string> names = {"auto", "block_ic0", "block_ic1", "block_jacobi"};
+std::vector<std::string> VelocitySystem::preconditioners() {
+  std::vector<std::string> names = body_preconditioner_ids();
+  names.insert(names.begin(), "auto");
   return names;
+}
+
+PosedSystem VelocitySystem::pose(long outer, const Teuchos::RCP<const Vector>& b) const {
+  PosedSystem posed;
+  posed.space = Space::body;
+  posed.outer = outer;
+  posed.matrix = matrix();
+  posed.rhs = b;
+  posed.blocks = blocks();
+  if (!posed.blocks.is_null()) posed.block_size = posed.blocks->block_size();
+  posed.body = body_order();
+  return posed;
 }
 
 }  // namespace ccp

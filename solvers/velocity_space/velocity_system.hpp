@@ -4,6 +4,8 @@
 
 #include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
+#include "solvers/linear/system_source.hpp"
+#include "solvers/preconditioners/preconditioner.hpp"
 
 namespace ccp {
 
@@ -28,12 +30,9 @@ class VelocitySystem {
   ///   automatic gravity where gravity and positions are known and not zero, else graph
   static const std::vector<std::string>& orderings();
 
-  /// Incomplete factorisations of S for conjugate gradients.
-  ///   block_ic0     block Cholesky without fill
-  ///   block_ic1     with the pairs that eliminating each body joins
-  ///   block_jacobi  the diagonal blocks
-  ///   auto          block_ic0 until strengthen() is called, then block_ic1
-  static const std::vector<std::string>& preconditioners();
+  /// Preconditioners of S for conjugate gradients: body_preconditioner_ids(), and
+  ///   auto  block_ic0 until strengthen() is called, then block_ic1
+  static std::vector<std::string> preconditioners();
 
   virtual ~VelocitySystem() = default;
 
@@ -59,12 +58,20 @@ class VelocitySystem {
   /// S of the last assemble.
   virtual Teuchos::RCP<const Operator> matrix() const = 0;
 
-  /// Factorises the preconditioner. @return the diagonal shift that was needed
-  virtual double precondition() = 0;
+  /// Computes the preconditioner for the present S. One of an incomplete factorisation that could
+  /// not be made at any shift is positive definite all the same.
+  virtual PreconditionerReport precondition() = 0;
   /// Changes from block_ic0 to block_ic1 at the next factorisation, where that is left open (auto).
   /// Whoever holds preconditioner() must ask for it again. @return whether anything changes
   virtual bool strengthen() = 0;
   virtual Teuchos::RCP<const Operator> preconditioner() const = 0;
+
+  /// S as a matrix of blocks, and the problem's numbers of the bodies in its rows; null and empty
+  /// where only N is known.
+  virtual Teuchos::RCP<const SymmetricBlocks> blocks() const { return Teuchos::null; }
+  virtual DeviceArray<const int*> body_order() const { return {}; }
+  /// S x = b for whoever looks at a solver's systems.
+  PosedSystem pose(long outer, const Teuchos::RCP<const Vector>& b) const;
 
   /// Lower triangle of S in compressed columns, as a sparse direct solver takes it.
   virtual void lower_pattern(std::vector<std::int64_t>& column_offsets,

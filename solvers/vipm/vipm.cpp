@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "problems/base/error.hpp"
 #include "solvers/core/scales.hpp"
@@ -13,6 +14,7 @@
 #include "solvers/vipm/contact_state.hpp"
 
 namespace ccp {
+
 OptionList VipmSolver::options() {
   return OptionList("vipm")
       .choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
@@ -63,163 +65,275 @@ void VipmSolver::setup(const Problem& problem) {
   }
 }
 
-Info VipmSolver::solve(Vector& gamma, Observer& observer) {
-  Info info;
-  info.own_residual_name = "max(gamma.u s/(n q^2), momentum error/q)";
-  const int n = problem_->contacts();
-  if (n == 0) {
-    info.status = Status::converged;
-    return info;
-  }
-  vipm::ContactState state(*problem_, system_->contact_order());
-  const std::string method = system_->iterative() ? options_.linear_solver : "cholesky";
-  VelocitySolver linear({method, options_.cg_max_iterations}, *system_, observer, info);
-  const std::size_t size = 3 * static_cast<std::size_t>(n), unknowns = system_->size();
-  const auto dz_vector = Teuchos::rcp(new Vector(system_->map(), 1)),
-             b_vector = Teuchos::rcp(new Vector(system_->map(), 1));
-  const VectorView dz = read_write_view(*dz_vector), b = read_write_view(*b_vector);
-  const VectorView z("ccp::Vipm::z", unknowns), momentum("ccp::Vipm::momentum", unknowns),
-      correction("ccp::Vipm::correction", unknowns);
-  const VectorView d("ccp::Vipm::d", size);  // contact velocities, or impulses on their way to load
-  const auto write_gamma = [&](Vector& out) {
-    const VectorView view = overwrite_view(out);
-    state.write_gamma(view);
-    problem_->to_contact_axes(view, view);
-  };
-  const double s = problem_->delassus_scale();
-  const double q = velocity_scale(*problem_);
+namespace {
 
-  const auto balance = [&](const ConstVectorView& impulses) {
-    system_->load(impulses, z);
-    system_->contact_velocities(z, d);
+using Outcome = VelocitySolver::Outcome;
+
+/// How a solve ends.
+struct End {
+  Status status;
+  std::string message;
+};
+
+/// One solve. Its steps bear the numbers of README.md.
+class Run {
+ public:
+  Run(const VipmOptions& options, const Problem& problem, VelocitySystem& system,
+      const std::function<void(const PosedSystem&)>& on_system, Observer& observer);
+
+  Info operator()(Vector& gamma);
+
+ private:
+  void start_cold();
+  void start_warm(const ConstVectorView& guess);
+  void balance(const ConstVectorView& impulses);
+  std::optional<End> look();
+  void keep_best();
+  void scale_and_assemble();
+  std::optional<End> predictor();
+  std::optional<End> corrector();
+  void refine();
+  std::optional<End> step();
+  void right_hand_side(bool predictor);
+  End give_up(Outcome outcome);
+  Info finish(const End& end, Vector& gamma);
+
+  const VipmOptions& options_;
+  const Problem& problem_;
+  VelocitySystem& system_;
+  const std::function<void(const PosedSystem&)>& on_system_;
+  Observer& observer_;
+  const int n_;
+  const double s_, q_;  ///< trace(N)/3n, 1/kg, and rms(r), m/s
+  Info info_;
+  vipm::ContactState state_;  ///< gamma, u and their direction
+  VelocitySolver linear_;
+
+  const Teuchos::RCP<Vector> dz_vector_, b_vector_;
+  const VectorView dz_, b_;
+  const VectorView z_, momentum_, correction_;
+  const VectorView d_;  ///< contact velocities, or impulses on their way to load
+  vipm::ContactState::Sums sums_;
+  double mu_ = 0;       ///< gamma.u / 2n, J
+  double sigma_ = 0;    ///< centring
+  double forcing_ = 0;  ///< what CG may leave of a body's momentum, m/s
+  vipm::ContactState::Step step_;
+
+  // The best iterate is the present one as a rule; `best_` is filled when a step made it worse.
+  VectorView best_;
+  double best_residual_ = std::numeric_limits<double>::infinity(), theta_ = 0;
+  bool best_is_present_ = true;
+
+  const std::function<void(Vector&)> write_gamma_ = [this](Vector& out) {
+    const VectorView view = overwrite_view(out);
+    state_.write_gamma(view);
+    problem_.to_contact_axes(view, view);
   };
+};
+
+Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& system,
+         const std::function<void(const PosedSystem&)>& on_system, Observer& observer)
+    : options_(options),
+      problem_(problem),
+      system_(system),
+      on_system_(on_system),
+      observer_(observer),
+      n_(problem.contacts()),
+      s_(problem.delassus_scale()),
+      q_(velocity_scale(problem)),
+      state_(problem, system.contact_order()),
+      linear_({system.iterative() ? options.linear_solver : "cholesky", options.cg_max_iterations},
+              system, observer, info_),
+      dz_vector_(Teuchos::rcp(new Vector(system.map(), 1))),
+      b_vector_(Teuchos::rcp(new Vector(system.map(), 1))),
+      dz_(read_write_view(*dz_vector_)),
+      b_(read_write_view(*b_vector_)),
+      z_("ccp::Vipm::z", dz_.extent(0)),
+      momentum_("ccp::Vipm::momentum", dz_.extent(0)),
+      correction_("ccp::Vipm::correction", dz_.extent(0)),
+      d_("ccp::Vipm::d", 3 * static_cast<std::size_t>(n_)) {}
+
+Info Run::operator()(Vector& gamma) {
   const auto guess = read_view(gamma);
   if (vector_kernels::dot(guess, guess) > 0) {
-    // Warm: as far inside the cones as the guess is wrong.
-    const VectorView start("ccp::Vipm::start", size);
-    problem_->to_world_axes(guess, d);
-    state.reorder(d, start);
-    const double typical = root_mean_square(start);
-    balance(start);
-    const vipm::ContactState::Guess quality = state.judge(start, d);
-    const double wrong = std::clamp(std::max({quality.product / (n * typical * q),
-                                              quality.impulse / typical, quality.velocity / q}),
-                                    1e-8, 1.0);
-    state.start_impulses(start, 0.1 * wrong * typical);
-    balance(state.gamma());
-    state.start_velocities(d, wrong * q);
+    start_warm(guess);
   } else {
-    // Cold: impulses that would give velocities above the size of r.
-    state.start_impulses(options_.start * q / s);
-    balance(state.gamma());
-    state.start_velocities(d, q);
+    start_cold();
   }
-
-  // The best iterate is the present one as a rule; `best` is filled when a step made it worse.
-  VectorView best;
-  double best_residual = std::numeric_limits<double>::infinity(), theta = 0;
-  bool best_is_present = true;
-  const auto keep_best = [&] {
-    if (info.own_residual < best_residual) {
-      best_residual = info.own_residual;
-      best_is_present = true;
-    } else if (best_is_present) {
-      if (best.extent(0) == 0) best = VectorView("ccp::Vipm::best", size);
-      vector_kernels::add(1, state.gamma(), -theta, state.dgamma(), best);  // the step undone
-      best_is_present = false;
-    }
-  };
-  const auto finish = [&](Status status, const std::string& message = "") {
-    if (!best_is_present) {
-      Kokkos::deep_copy(state.gamma(), best);
-      info.own_residual = best_residual;
-    }
-    write_gamma(gamma);
-    info.status = status;
-    info.message = message;
-    return info;
-  };
-  using Outcome = VelocitySolver::Outcome;
-  const auto give_up = [&](Outcome outcome) {
-    if (outcome == Outcome::out_of_time) {
-      observer.observe({info.counters, info.own_residual}, write_gamma);
-      return finish(Status::stopped_by_observer, "limit passed inside a linear solve");
-    }
-    return finish(Status::stagnated, linear.message());
-  };
-
   while (true) {
-    system_->contact_velocities(z, d);
-    const vipm::ContactState::Sums sums = state.scale(d);
-    system_->load(state.gamma(), momentum);
-    vector_kernels::add(1, z, -1, momentum, momentum);
-    const double unbalanced = system_->speed(momentum);
-    const double mu = sums.product / (2.0 * n);
-    info.own_residual = std::max(sums.product * s / (n * q * q), (unbalanced + sums.gap) / q);
-    keep_best();
-    if (!std::isfinite(info.own_residual)) {
-      return finish(Status::numerical_error, "iterate left the cone or became NaN");
-    }
-    if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
-      return finish(Status::stopped_by_observer);
-    }
-    if (info.own_residual <= options_.tolerance) return finish(Status::converged);
-    if (info.counters.outer >= options_.max_outer) return finish(Status::max_iterations);
-
-    {
-      const Stopwatch watch(info.timers["assembly"]);
-      system_->assemble(state.k());
-    }
-    linear.matrix_changed();
-    const double speed = options_.forcing * mu / (sums.normal / n);
-
-    // Predictor: the affine direction.
-    const auto right_hand_side = [&](bool predictor) {
-      state.right_hand_side(predictor, d);
-      system_->load(d, b);
-      vector_kernels::add(1, b, -1, z, b);
-    };
-    right_hand_side(true);
-    Kokkos::deep_copy(dz, 0.0);
-    Outcome outcome = linear.solve(b_vector, dz_vector, options_.predictor_factor * speed);
-    if (outcome != Outcome::solved) return give_up(outcome);
-    system_->contact_velocities(dz, d);
-    auto step = state.predictor(d);
-    const double reach = std::min(1.0, step.theta);
-    const double ahead = (step.product + reach * (step.cross + reach * step.square)) / (2.0 * n);
-    const double sigma = std::clamp(std::pow(ahead / mu, 2), 1e-8, 1.0);
-
-    // Corrector.
-    state.corrector_target(sigma * mu);
-    right_hand_side(false);
-    outcome = linear.solve(b_vector, dz_vector, speed);
-    if (outcome != Outcome::solved) return give_up(outcome);
-    system_->contact_velocities(dz, d);
-    step = state.direction(d);
-    if (linear.direct()) {
-      for (int k = 0; k < options_.refinements; ++k) {
-        // What the direction leaves of the momentum balance, from the direction as it is rounded.
-        state.next_impulses(d);
-        system_->load(d, b);
-        vector_kernels::add(1, b, -1, z, b);
-        vector_kernels::add(1, b, -1, dz, b);
-        Kokkos::deep_copy(correction, dz);
-        if (linear.solve(b_vector, dz_vector, 0) != Outcome::solved) break;
-        system_->contact_velocities(dz, d);
-        step = state.refine(d);
-        vector_kernels::add(1, dz, 1, correction, dz);
-      }
-    }
-
-    theta = std::min(1.0, options_.step_fraction * step.theta);
-    ++info.counters.outer;
-    if (!std::isfinite(step.cross)) {
-      return finish(Status::numerical_error, "the direction has become NaN");
-    }
-    if (theta <= 1e-8) return finish(Status::stagnated, "step length fell below 1e-8");
-    state.advance(theta);
-    vector_kernels::add(1, z, theta, dz, z);
+    if (const auto end = look()) return finish(*end, gamma);
+    scale_and_assemble();                                          // 1
+    if (const auto end = predictor()) return finish(*end, gamma);  // 2, 3
+    if (const auto end = corrector()) return finish(*end, gamma);  // 4
+    if (const auto end = step()) return finish(*end, gamma);       // 5
   }
+}
+
+/// z = E^T p and d = E z.
+void Run::balance(const ConstVectorView& impulses) {
+  system_.load(impulses, z_);
+  system_.contact_velocities(z_, d_);
+}
+
+/// Impulses that would give velocities above the size of r.
+void Run::start_cold() {
+  state_.start_impulses(options_.start * q_ / s_);
+  balance(state_.gamma());
+  state_.start_velocities(d_, q_);
+}
+
+/// As far inside the cones as the guess is wrong.
+void Run::start_warm(const ConstVectorView& guess) {
+  const VectorView start("ccp::Vipm::start", d_.extent(0));
+  problem_.to_world_axes(guess, d_);
+  state_.reorder(d_, start);
+  const double typical = root_mean_square(start);
+  balance(start);
+  const vipm::ContactState::Guess quality = state_.judge(start, d_);
+  const double wrong = std::clamp(std::max({quality.product / (n_ * typical * q_),
+                                            quality.impulse / typical, quality.velocity / q_}),
+                                  1e-8, 1.0);
+  state_.start_impulses(start, 0.1 * wrong * typical);
+  balance(state_.gamma());
+  state_.start_velocities(d_, wrong * q_);
+}
+
+/// Scaling, own residual, the observer's look, and whether that is the end.
+std::optional<End> Run::look() {
+  system_.contact_velocities(z_, d_);
+  sums_ = state_.scale(d_);
+  system_.load(state_.gamma(), momentum_);
+  vector_kernels::add(1, z_, -1, momentum_, momentum_);
+  const double unbalanced = system_.speed(momentum_);
+  mu_ = sums_.product / (2.0 * n_);
+  info_.own_residual = std::max(sums_.product * s_ / (n_ * q_ * q_), (unbalanced + sums_.gap) / q_);
+  keep_best();
+  if (!std::isfinite(info_.own_residual)) {
+    return End{Status::numerical_error, "iterate left the cone or became NaN"};
+  }
+  if (observer_.observe({info_.counters, info_.own_residual}, write_gamma_)) {
+    return End{Status::stopped_by_observer, ""};
+  }
+  if (info_.own_residual <= options_.tolerance) return End{Status::converged, ""};
+  if (info_.counters.outer >= options_.max_outer) return End{Status::max_iterations, ""};
+  return {};
+}
+
+void Run::keep_best() {
+  if (info_.own_residual < best_residual_) {
+    best_residual_ = info_.own_residual;
+    best_is_present_ = true;
+  } else if (best_is_present_) {
+    if (best_.extent(0) == 0) best_ = VectorView("ccp::Vipm::best", d_.extent(0));
+    vector_kernels::add(1, state_.gamma(), -theta_, state_.dgamma(), best_);  // the step undone
+    best_is_present_ = false;
+  }
+}
+
+/// S = 1 + E^T K E, with the K that look() found.
+void Run::scale_and_assemble() {
+  {
+    const Stopwatch watch(info_.timers["assembly"]);
+    system_.assemble(state_.k());
+  }
+  linear_.matrix_changed();
+  forcing_ = options_.forcing * mu_ / (sums_.normal / n_);
+}
+
+/// b = E^T (g + K g_u) - z.
+void Run::right_hand_side(bool predictor) {
+  state_.right_hand_side(predictor, d_);
+  system_.load(d_, b_);
+  vector_kernels::add(1, b_, -1, z_, b_);
+}
+
+/// The affine direction, and sigma by what its longest step would leave of mu.
+std::optional<End> Run::predictor() {
+  right_hand_side(true);
+  Kokkos::deep_copy(dz_, 0.0);
+  const Outcome outcome =
+      linear_.solve(b_vector_, dz_vector_, options_.predictor_factor * forcing_);
+  if (outcome != Outcome::solved) return give_up(outcome);
+  system_.contact_velocities(dz_, d_);
+  const auto step = state_.predictor(d_);
+  const double reach = std::min(1.0, step.theta);
+  const double ahead = (step.product + reach * (step.cross + reach * step.square)) / (2.0 * n_);
+  sigma_ = std::clamp(std::pow(ahead / mu_, 2), 1e-8, 1.0);
+  return {};
+}
+
+/// The direction that is taken, from the predictor's dz.
+std::optional<End> Run::corrector() {
+  state_.corrector_target(sigma_ * mu_);
+  right_hand_side(false);
+  if (on_system_) on_system_(system_.pose(info_.counters.outer, b_vector_));
+  const Outcome outcome = linear_.solve(b_vector_, dz_vector_, forcing_);
+  if (outcome != Outcome::solved) return give_up(outcome);
+  system_.contact_velocities(dz_, d_);
+  step_ = state_.direction(d_);
+  if (linear_.direct()) refine();
+  return {};
+}
+
+/// Solves again for what the direction leaves of the momentum balance, from the direction as it is
+/// rounded.
+void Run::refine() {
+  for (int k = 0; k < options_.refinements; ++k) {
+    state_.next_impulses(d_);
+    system_.load(d_, b_);
+    vector_kernels::add(1, b_, -1, z_, b_);
+    vector_kernels::add(1, b_, -1, dz_, b_);
+    Kokkos::deep_copy(correction_, dz_);
+    if (linear_.solve(b_vector_, dz_vector_, 0) != Outcome::solved) break;
+    system_.contact_velocities(dz_, d_);
+    step_ = state_.refine(d_);
+    vector_kernels::add(1, dz_, 1, correction_, dz_);
+  }
+}
+
+/// One step length for gamma, u and z.
+std::optional<End> Run::step() {
+  theta_ = std::min(1.0, options_.step_fraction * step_.theta);
+  ++info_.counters.outer;
+  if (!std::isfinite(step_.cross)) {
+    return End{Status::numerical_error, "the direction has become NaN"};
+  }
+  if (theta_ <= 1e-8) return End{Status::stagnated, "step length fell below 1e-8"};
+  state_.advance(theta_);
+  vector_kernels::add(1, z_, theta_, dz_, z_);
+  return {};
+}
+
+End Run::give_up(Outcome outcome) {
+  if (outcome == Outcome::out_of_time) {
+    observer_.observe({info_.counters, info_.own_residual}, write_gamma_);
+    return {Status::stopped_by_observer, "limit passed inside a linear solve"};
+  }
+  return {Status::stagnated, linear_.message()};
+}
+
+Info Run::finish(const End& end, Vector& gamma) {
+  if (!best_is_present_) {
+    Kokkos::deep_copy(state_.gamma(), best_);
+    info_.own_residual = best_residual_;
+  }
+  write_gamma_(gamma);
+  info_.status = end.status;
+  info_.message = end.message;
+  return info_;
+}
+
+}  // namespace
+
+Info VipmSolver::solve(Vector& gamma, Observer& observer) {
+  Info info;
+  if (problem_->contacts() == 0) {
+    info.status = Status::converged;
+  } else {
+    info = Run(options_, *problem_, *system_, on_system, observer)(gamma);
+  }
+  info.own_residual_name = "max(gamma.u s/(n q^2), momentum error/q)";
+  return info;
 }
 
 }  // namespace ccp

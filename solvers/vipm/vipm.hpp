@@ -7,23 +7,34 @@
 
 namespace ccp {
 
-/// Values of VipmSolver's options; meanings in its options() and README.md.
+/// q = rms(r) [m/s] and s = trace(N)/3n [1/kg] are the problem's own units: q/s of an impulse.
 struct VipmOptions {
-  std::string linear_solver = "auto";
-  std::string preconditioner = "auto";
-  std::string ordering = "auto";
+  std::string linear_solver = "auto";   ///< for S dz = b: auto, cg, cholesky
+  std::string preconditioner = "auto";  ///< of cg: one of VelocitySystem::preconditioners()
+  std::string ordering = "auto";        ///< of the bodies: one of VelocitySystem::orderings()
+  /// in (0, 1]: cg stops when no body's residual |M^-1/2 (b - S dz)| [m/s] is above
+  /// this * mu / (sum gamma_n / n), mu = gamma.u / 2n
   double forcing = 0.02;
-  double predictor_factor = 30;
-  int cg_max_iterations = 3000;
-  int refinements = 3;
-  double step_fraction = 0.99;
-  double start = 10;
-  double tolerance = 1e-10;
-  int max_outer = 100;
+  double predictor_factor = 30;  ///< >= 1: the same for the predictor is this times forcing
+  int cg_max_iterations = 3000;  ///< >= 1, per direction; one that meets it is not used
+  int refinements = 3;           ///< >= 0, of a corrector solved by factorisation
+  double step_fraction = 0.99;   ///< in (0, 1]: theta = min(1, this * the longest step inside)
+  double start = 10;             ///< > 0: cold, gamma = this * q/s [N s] along every normal
+  double tolerance = 1e-10;      ///< >= 0, on the own residual (below), no unit
+  int max_outer = 100;           ///< >= 1
 };
 
-/// Predictor-corrector interior-point method with the body velocities as independent unknowns.
-class VipmSolver : public Solver {
+/// Predictor-corrector interior-point method with the body velocities as independent unknowns:
+///
+///     z = E^T gamma,   u = E z + r,   K_mu ∋ gamma ⊥ u ∈ K_mu*,      v = M^-1/2 z,  E = D^T
+///     M^-1/2,
+///
+/// whose directions come from  S dz = b,  S = 1 + E^T K E,  on the graph of bodies that touch.
+/// Own residual: max(gamma.u s / (n q^2), (momentum error + largest |u - E z - r|) / q).
+/// Cost per outer iteration: one assembly of S and two solves with it.
+/// Law: convex. Forms: bodies, and assembled up to `factored_system_limit` contacts. Warm start:
+/// yes. See README.md beside this file.
+class VipmSolver : public Solver, public SystemSource {
  public:
   OptionList options() override;
   void check_options(const std::vector<std::string>& given) const override;

@@ -104,7 +104,8 @@ class Basics(CommandLine):
 
     def test_lists_parse(self):
         keys = {"solvers": {"id", "law", "forms", "warm_start", "summary"},
-                "preconditioners": {"id", "needs", "symmetric", "definite", "summary", "options"},
+                "preconditioners": {"id", "needs", "takes", "symmetric", "definite", "summary",
+                                    "options"},
                 "measures": {"name", "summary", "formula", "unit", "laws", "better",
                              "under_coulomb", "needs_reference", "in_every_file"},
                 "scenes": {"name", "summary", "abilities", "step_solver", "options"},
@@ -952,6 +953,24 @@ class Systems(CommandLine):
         row = out["rows"][0]
         self.assertLess(abs(row["eigenvalue_high"] / spectrum[-1] - 1), 1e-6)
         self.assertLess(abs(row["eigenvalue_low"] / spectrum[0] - 1), 1e-3)
+
+    def test_systems_of_other_solvers(self):
+        for solver in ("vipm[linear_solver=cg]", "ssn[linear_solver=cg]"):
+            with self.subTest(solver=solver):
+                self.run_program("freeze-systems", "pile.h5", "--solver", solver, "--at", "1,3",
+                                 "-o", "body.h5", "--force")
+                self.assertIn("good (2 systems of pile, 120 contacts)",
+                              self.run_program("check", "body.h5")[0])
+                out = json.loads(self.run_program(
+                    "precond", "body.h5", "--krylov", "cg,cholmod", "--preconditioner",
+                    "none,block_jacobi,block_ic0,block_ic1", "--tolerance", "1e-8", "--json")[0])
+                self.assertEqual((out["space"], out["block_size"]), ("body", 3))
+                self.assertEqual({row["status"] for row in out["rows"]}, {"converged"})
+                steps = {row["preconditioner"]: row["iterations"] for row in out["rows"]}
+                self.assertLess(steps["block_ic1"], steps["block_ic0"])
+                self.assertLess(steps["block_ic0"], steps["none"])
+                table, _ = self.run_program("precond", "body.h5")
+                self.assertIn("of 3 in body space", table)
 
     def test_what_is_not_met_is_said(self):
         self.assertIn("1 system of 120 contacts; the solve ended as",

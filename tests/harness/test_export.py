@@ -141,6 +141,38 @@ class Export(unittest.TestCase):
                                                np.linalg.eigvalsh(a)[-1], rtol=1e-8)
             (self.folder / "problem.h5").unlink()
 
+    def test_frozen_systems_in_body_space(self):
+        """S and b as docs/frozen-systems.md reads them, brought into the problem's order."""
+        for solver in ("vipm[linear_solver=cg]", "ssn[linear_solver=cg]"):
+            for arguments in (("pyramid", "--rows", 3, "--mu", 0.3),
+                              ("pile", "--spheres", 20, "--contacts", 45)):
+                with self.subTest((solver, arguments)), self.make(*arguments):
+                    self.run_program("freeze-systems", "problem.h5", "--solver", solver, "--at",
+                                     "1,2", "-o", "systems.h5", "--force")
+                    written = self.run_program("export", "matrix-market", "systems.h5", "-o", "s",
+                                               "--force").split()
+                    self.assertEqual(written, [f"s-{k}-{x}.mtx" for k in (1, 2) for x in "Sb"])
+                    with h5py.File(self.folder / "systems.h5") as file:
+                        self.assertEqual((file.attrs["version"], file.attrs["space"]), (2, "body"))
+                        size = int(file.attrs["block_size"])
+                        offsets, columns = (file[f"pattern/{x}"][()] for x in ("row_offsets", "columns"))
+                        body = file["pattern/body"][()]
+                        for at, k in enumerate((1, 2)):
+                            expected = np.zeros((size * len(body),) * 2)
+                            rhs = np.zeros((len(body), size))
+                            rhs[body] = file["systems/rhs"][at]
+                            for row, first in enumerate(offsets[:-1]):
+                                for place in range(first, offsets[row + 1]):
+                                    i, j = size * body[row], size * body[columns[place]]
+                                    block = file["systems/blocks"][at, place]
+                                    expected[i:i + size, j:j + size] = block
+                                    expected[j:j + size, i:i + size] = block.T
+                            found, b = (read_matrix(self.folder / f"s-{k}-{x}.mtx") for x in "Sb")
+                            np.testing.assert_array_equal(found, expected)
+                            np.testing.assert_array_equal(b.ravel(), rhs.ravel())
+                            self.assertGreater(np.linalg.eigvalsh(found).min(), 1 - 1e-9)
+                (self.folder / "problem.h5").unlink()
+
     def pieces(self, prefix):
         """{bodies or contacts: (piece, {array: values})}, found through the .vtm."""
         out = {}

@@ -9,8 +9,8 @@
 #include "problems/scenes/hand_scenes.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/ipm/newton_matrix.hpp"
-#include "solvers/ipm/newton_solver.hpp"
 #include "solvers/linear/spectrum.hpp"
+#include "solvers/preconditioners/linear_solver.hpp"
 #include "solvers/registry.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
@@ -259,7 +259,7 @@ TEST_CASE("a matrix without any incomplete factor is told, not thrown") {
   }
 }
 
-TEST_CASE("incomplete Cholesky factors are Ifpack2 preconditioners: y = alpha M^-1 x + beta y") {
+TEST_CASE("incomplete Cholesky factors as operators: y = alpha M^-1 x + beta y") {
   const Blocks a(blocks_of({{4, -1}, {-1, 4}}, 0.1));
   for (const char* id : {"ic0", "block_ic0"}) {
     const auto factor = make_preconditioner({id, {}});
@@ -274,10 +274,228 @@ TEST_CASE("incomplete Cholesky factors are Ifpack2 preconditioners: y = alpha M^
   }
 }
 
+// ---- blocks of 3 and of 6 ----------------------------------------------------------------------
+
+namespace {
+
+/// A symmetric positive definite matrix of blocks on a pattern with fill, each row with some
+/// neighbours before it. Blocks of 3 off the diagonal are symmetric, as in body space.
+HostBlocks random_symmetric_blocks(int block_size, int rows, unsigned seed) {
+  HostBlocks a;
+  a.block_size = block_size;
+  const auto size = static_cast<std::size_t>(block_size);
+  const auto number = random_vector(size * size * static_cast<std::size_t>(rows * rows), seed);
+  const double* next = number.data();
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      if (j < i && (i * 7 + j * 3) % 5 > 1) continue;
+      a.columns.push_back(j);
+      for (std::size_t p = 0; p < size; ++p) {
+        for (std::size_t q = 0; q < size; ++q) {
+          const bool mirrored = q > p && (j == i || block_size == 3);
+          const double value = next[mirrored ? size * q + p : size * p + q];
+          a.values.push_back(value + (i == j && p == q ? 6.0 * block_size : 0.0));
+        }
+      }
+      next += size * size;
+    }
+    a.row_offsets.push_back(static_cast<std::int64_t>(a.columns.size()));
+  }
+  return a;
+}
+
+/// Both triangles, entry (i, j) at i * size + j.
+std::vector<double> dense(const HostBlocks& a) {
+  const auto size = static_cast<std::size_t>(a.block_size), n = size * a.rows();
+  std::vector<double> all(n * n, 0.0);
+  for (std::size_t i = 0; i < a.rows(); ++i) {
+    for (auto k = static_cast<std::size_t>(a.row_offsets[i]);
+         k < static_cast<std::size_t>(a.row_offsets[i + 1]); ++k) {
+      const auto j = static_cast<std::size_t>(a.columns[k]);
+      for (std::size_t p = 0; p < size; ++p) {
+        for (std::size_t q = 0; q < size; ++q) {
+          const double value = a.values[size * (size * k + p) + q];
+          all[n * (size * i + p) + size * j + q] = all[n * (size * j + q) + size * i + p] = value;
+        }
+      }
+    }
+  }
+  return all;
+}
+
+/// x = (L L^T)^-1 b with L by the definition of block incomplete Cholesky, written out densely:
+/// Cholesky of scalar entries in which blocks outside the pattern are put to zero as they arise.
+/// @param fill  the pattern also has the pairs (i, j) that a common earlier neighbour k joins
+std::vector<double> solve_incomplete(const HostBlocks& a, bool fill, const std::vector<double>& b) {
+  const auto size = static_cast<std::size_t>(a.block_size), rows = a.rows(), n = size * rows;
+  std::vector<bool> own(rows * rows, false);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (auto k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+      own[rows * i + static_cast<std::size_t>(a.columns[static_cast<std::size_t>(k)])] = true;
+    }
+  }
+  std::vector<bool> pattern = own;
+  for (std::size_t k = 0; fill && k < rows; ++k) {
+    for (std::size_t i = k + 1; i < rows; ++i) {
+      for (std::size_t j = k + 1; j < i; ++j) {
+        if (own[rows * i + k] && own[rows * j + k]) pattern[rows * i + j] = true;
+      }
+    }
+  }
+  std::vector<double> l = dense(a);
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t i = j; i < n; ++i) {
+      double& entry = l[n * i + j];
+      if (i / size != j / size && !pattern[rows * (i / size) + j / size]) entry = 0;
+      if (i / size != j / size && !pattern[rows * (i / size) + j / size]) continue;
+      for (std::size_t k = 0; k < j; ++k) entry -= l[n * i + k] * l[n * j + k];
+      entry = i == j ? std::sqrt(entry) : entry / l[n * j + j];
+    }
+  }
+  std::vector<double> x = b;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) x[i] -= l[n * i + k] * x[k];
+    x[i] /= l[n * i + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) x[i] -= l[n * k + i] * x[k];
+    x[i] /= l[n * i + i];
+  }
+  return x;
+}
+
+PreconditionerInput body_input(const Teuchos::RCP<SymmetricBlocks>& a) {
+  return {a->getDomainMap(), a->pattern().rows, {}, Teuchos::null, Teuchos::null, Space::body, a};
+}
+
+}  // namespace
+
+TEST_CASE("symmetric blocks: the product, and back to the host as they came") {
+  for (const int size : {3, 6}) {
+    const HostBlocks host = random_symmetric_blocks(size, 9, 31);
+    const auto a = make_symmetric_blocks(host);
+    CHECK(a->block_size() == size);
+    const auto x = random_vector(static_cast<std::size_t>(9 * size), 2);
+    CHECK(relative_difference(product_of(*a, x), multiply(dense(host), x)) < 1e-14);
+    const HostBlocks back = a->to_host();
+    CHECK(back.row_offsets == host.row_offsets);
+    CHECK(back.columns == host.columns);
+    CHECK(back.values == host.values);
+  }
+}
+
+TEST_CASE("block incomplete Cholesky is the dense one on its pattern: blocks of 3 and of 6") {
+  for (const int size : {3, 6}) {
+    const HostBlocks host = random_symmetric_blocks(size, 12, 32);
+    const auto a = make_symmetric_blocks(host);
+    const auto b = random_vector(static_cast<std::size_t>(12 * size), 3);
+    for (const bool fill : {false, true}) {
+      INFO(size << (fill ? ", with fill" : ""));
+      const auto factor = make_preconditioner({fill ? "block_ic1" : "block_ic0", {}});
+      factor->setup(body_input(a));
+      REQUIRE(factor->compute().restarts == 0);
+      const auto expected = solve_incomplete(host, fill, b);
+      // block_ic1 keeps its blocks in single precision.
+      CHECK(relative_difference(product_of(*factor->inverse(), b), expected) <
+            (fill ? 1e-6 : 1e-13));
+    }
+    CHECK(relative_difference(solve_incomplete(host, true, b), solve_incomplete(host, false, b)) >
+          1e-4);
+  }
+}
+
+TEST_CASE("block_ic0 of a Newton matrix is the dense one in the natural order of contacts") {
+  for (const bool rotates : {false, true}) {
+    const Assembled a(random_problem({15, 30, rotates, true, 33}));
+    HostBlocks host;  // the lower triangle of the matrix's own blocks
+    const auto graph = a.matrix.block_crs()->getCrsGraph().getLocalGraphHost();
+    const auto values = a.matrix.block_crs()->getValuesHost();
+    for (int i = 0; i < 30; ++i) {
+      for (std::size_t k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
+        if (graph.entries(k) > i) continue;
+        host.columns.push_back(graph.entries(k));
+        for (std::size_t e = 0; e < 9; ++e) host.values.push_back(values(9 * k + e));
+      }
+      host.row_offsets.push_back(static_cast<std::int64_t>(host.columns.size()));
+    }
+    const auto factor = make_preconditioner({"block_ic0", {}});
+    factor->setup(a.input());
+    const PreconditionerReport report = factor->compute();
+    REQUIRE(report.good);
+    for (std::size_t i = 0; i < host.rows(); ++i) {  // the diagonal block is the last of its row
+      double* const own = &host.values[9 * static_cast<std::size_t>(host.row_offsets[i + 1] - 1)];
+      for (int p = 0; p < 3; ++p) own[4 * p] *= 1 + report.shift;
+    }
+    const auto b = random_vector(90, 4);
+    CHECK(relative_difference(product_of(*factor->inverse(), b), solve_incomplete(host, false, b)) <
+          1e-10);
+  }
+}
+
+// Kershaw's matrix again, as multiples of the identity of 3 or 6.
+TEST_CASE("block_ic0 in body space starts again with a shifted diagonal; block_jacobi need not") {
+  const double kershaw[4][4] = {{3, -2, 0, 2}, {-2, 3, -2, 0}, {0, -2, 3, -2}, {2, 0, -2, 3}};
+  for (const int size : {3, 6}) {
+    HostBlocks host;
+    host.block_size = size;
+    for (int i = 0; i < 4; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        if (kershaw[i][j] == 0) continue;
+        host.columns.push_back(j);
+        for (int p = 0; p < size; ++p) {
+          for (int q = 0; q < size; ++q) host.values.push_back(p == q ? kershaw[i][j] : 0);
+        }
+      }
+      host.row_offsets.push_back(static_cast<std::int64_t>(host.columns.size()));
+    }
+    const auto a = make_symmetric_blocks(host);
+    const auto n = static_cast<std::size_t>(4 * size);
+    const auto factor = make_preconditioner({"block_ic0", {}});
+    factor->setup(body_input(a));
+    const PreconditionerReport report = factor->compute();
+    CHECK(report.good);
+    CHECK(report.restarts >= 1);
+    CHECK(report.shift < 10);
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<double> unit(n, 0.0);
+      unit[i] = 1;
+      CHECK(product_of(*factor->inverse(), unit)[i] > 0);
+    }
+    const auto jacobi = make_preconditioner({"block_jacobi", {}});
+    jacobi->setup(body_input(a));
+    CHECK(jacobi->compute().restarts == 0);
+    auto third = random_vector(n, 5);
+    const auto x = product_of(*jacobi->inverse(), third);
+    for (double& value : third) value /= 3;
+    CHECK(relative_difference(x, third) < 1e-15);
+  }
+}
+
+//   0   1     Rows 0, 1 and 4 touch nothing before them; 2 touches 0 and 1, 3 touches 2.
+//    \ /
+//     2 - 3     4
+TEST_CASE("levels of a pattern: sorted, and as rows follow one another") {
+  const LowerRows lower = lower_rows(5, {{3, 2}, {2, 1}, {2, 0}, {2, 1}});
+  CHECK(lower.offset == std::vector<int>{0, 0, 0, 2, 3, 3});
+  CHECK(lower.column == std::vector<int>{0, 1, 2});
+  CHECK(consecutive_levels(lower) == std::vector<int>{0, 2, 3, 5});
+  const LevelOrder order = level_order(lower);
+  CHECK(order.row == std::vector<int>{0, 1, 4, 2, 3});
+  CHECK(order.level_offset == std::vector<int>{0, 3, 4, 5});
+  const LowerRows sorted = permute(lower, order.row);
+  CHECK(sorted.column == std::vector<int>{0, 1, 3});
+  CHECK(consecutive_levels(sorted) == order.level_offset);
+  // Eliminating 0 joins nothing, 2's later neighbour is 3 alone; with a row 4 under both it would.
+  CHECK(with_fill(lower).column == lower.column);
+  CHECK(with_fill(lower_rows(3, {{1, 0}, {2, 0}})).column == std::vector<int>{0, 0, 1});
+}
+
 TEST_CASE("every preconditioner with every method solves real Newton systems, or says why not") {
   PrecondRequest request;
-  request.methods = newton_methods();
-  for (const std::string& id : preconditioner_ids()) request.preconditioners.push_back({id, {}});
+  request.methods = linear_methods();
+  for (const std::string& id : contact_preconditioner_ids()) {
+    request.preconditioners.push_back({id, {}});
+  }
   request.preconditioners.push_back({"iluk", {{"level", "1"}}});
   request.preconditioners.push_back({"relaxation", {{"sweeps", "2"}}});
   request.tolerance = 1e-6;
@@ -310,7 +528,7 @@ TEST_CASE("every preconditioner with every method solves real Newton systems, or
 
 TEST_CASE("the assembled operators take the iterations of the matrix-free one") {
   std::map<std::string, long> iterations;
-  for (const std::string& op : newton_operators()) {
+  for (const std::string& op : linear_operators()) {
     PrecondRequest request;
     request.methods = {"cg"};
     request.preconditioners = {{"block_diagonal", {}}};
@@ -406,6 +624,10 @@ TEST_CASE("the registry of preconditioners: names, options, defaults that agree"
                 make_preconditioner({"none", {{"level", "1"}}});
               }),
               {"unknown option 'level'"});
+  CHECK(&preconditioner_entry("block_jacobi") == &preconditioner_entry("block_diagonal"));
+  CHECK(takes(preconditioner_entry("block_ic1"), Space::body, 6));
+  CHECK_FALSE(takes(preconditioner_entry("block_ic1"), Space::contact, 3));
+  CHECK_THROWS_AS(add_preconditioner(preconditioner_entry("none")), std::invalid_argument);
   std::map<std::string, std::string> seen;  // ipm offers each name once
   for (const PreconditionerEntry& entry : preconditioner_entries()) {
     for (const auto& option : entry.make()->options().entries()) {

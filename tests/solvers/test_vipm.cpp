@@ -9,7 +9,6 @@
 #include "solvers/core/transfer.hpp"
 #include "solvers/linear/cholesky.hpp"
 #include "solvers/registry.hpp"
-#include "solvers/velocity_space/block_matrix.hpp"
 #include "solvers/velocity_space/make_system.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/solve_once.hpp"
@@ -134,7 +133,7 @@ TEST_CASE("block incomplete Cholesky is exact where there is no fill") {
     for (const char* ordering : {"graph", "natural"}) {
       const auto system = make_velocity_system(problem, ordering, "block_ic0");
       system->assemble(random_blocks(host.contacts(), 4));
-      CHECK(system->precondition() == 0);
+      CHECK(system->precondition().restarts == 0);
       const std::vector<double> z = random_vector(system->size(), 12);
       const std::vector<double> b = product_of(*system->matrix(), z);
       CHECK(relative_difference(product_of(*system->preconditioner(), b), z) < 1e-9);
@@ -149,7 +148,7 @@ TEST_CASE(
   for (const std::string preconditioner : {"block_ic0", "block_ic1", "block_jacobi"}) {
     const auto system = make_velocity_system(problem, "auto", preconditioner);
     system->assemble(random_blocks(host.contacts(), 6));
-    REQUIRE(system->precondition() == 0);
+    REQUIRE(system->precondition().restarts == 0);
     // Columns of (L L^T)^-1, inverted by the dense Cholesky factorisation of a full pattern.
     const int n = system->size();
     std::vector<std::int64_t> offsets{0};
@@ -182,50 +181,6 @@ TEST_CASE(
     }
     CHECK(difference < 1e-7 * largest);
   }
-}
-
-TEST_CASE("a failing pivot makes incomplete Cholesky start again with a shift") {
-  // Kershaw's matrix, positive definite with a negative pivot in the incomplete factorisation; as
-  // blocks of three equal unknowns.
-  const double kershaw[4][4] = {{3, -2, 0, 2}, {-2, 3, -2, 0}, {0, -2, 3, -2}, {2, 0, -2, 3}};
-  BlockPattern pattern;
-  pattern.rows = 4;
-  pattern.blocks = 4;
-  const auto ints = [](const std::vector<int>& data) {
-    return upload<DeviceArray<int*>>("pattern", data, data.size());
-  };
-  pattern.level_offset = ints({0, 1, 2, 3, 4});
-  pattern.row_offset = ints({0, 0, 1, 2, 4});
-  pattern.column = ints({0, 1, 0, 2});
-  pattern.column_offset = ints({0, 2, 3, 4, 4});
-  pattern.row = ints({1, 3, 2, 3});
-  pattern.place = ints({0, 2, 1, 3});
-  SymmetricBlockMatrix<3> a(pattern);
-  const auto diagonal = Kokkos::create_mirror_view(a.diagonal());
-  for (int i = 0; i < 4; ++i) {
-    for (int k = 0; k < 3; ++k) diagonal(6 * i + block::at(k, k)) = kershaw[i][i];
-  }
-  Kokkos::deep_copy(a.diagonal(), diagonal);
-  const int neighbours[4][2] = {{1, 3}, {0, 2}, {1, 3}, {0, 2}};
-  const auto off_diagonal = Kokkos::create_mirror_view(a.off_diagonal());
-  for (int i = 0; i < 4; ++i) {
-    for (int l = 0; l < 2; ++l) {
-      for (int k = 0; k < 3; ++k) {
-        off_diagonal(6 * (2 * i + l) + block::at(k, k)) = kershaw[i][neighbours[i][l]];
-      }
-    }
-  }
-  Kokkos::deep_copy(a.off_diagonal(), off_diagonal);
-  std::vector<double> z(12, 0.0);
-  z[3] = 1;
-  CHECK(product_of(a, z) == std::vector<double>{-2, 0, 0, 3, 0, 0, -2, 0, 0, 0, 0, 0});
-
-  IncompleteCholesky<3, double> preconditioner(pattern, true);
-  const double shift = preconditioner.factorize(a);
-  CHECK(shift > 0);
-  CHECK(shift < 10);
-  for (double value : product_of(preconditioner, z)) CHECK(std::isfinite(value));
-  CHECK(product_of(preconditioner, z)[3] > 0);
 }
 
 TEST_CASE("vipm with every linear solver, preconditioner and ordering") {

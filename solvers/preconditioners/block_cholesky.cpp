@@ -1,4 +1,4 @@
-#include "solvers/velocity_space/block_matrix.hpp"
+#include "solvers/preconditioners/block_cholesky.hpp"
 
 namespace ccp {
 namespace {
@@ -35,59 +35,14 @@ void sweep(const std::string& label, const BlockPattern& pattern, bool down, con
 
 }  // namespace
 
-// ---- matrix
-// --------------------------------------------------------------------------------------
-
-template <int NB>
-SymmetricBlockMatrix<NB>::SymmetricBlockMatrix(const BlockPattern& pattern)
-    : pattern_(pattern),
-      map_(make_map(static_cast<std::size_t>(NB) * pattern.rows)),
-      diagonal_("ccp::SymmetricBlockMatrix::diagonal",
-                static_cast<std::size_t>(block::packed<NB>) * pattern.rows),
-      off_diagonal_("ccp::SymmetricBlockMatrix::off_diagonal",
-                    static_cast<std::size_t>(2 * block::stored<NB>) * pattern.blocks) {}
-
-template <int NB>
-void SymmetricBlockMatrix<NB>::apply(const Vector& x, Vector& y, Teuchos::ETransp, double,
-                                     double) const {
-  multiply(read_view(x), overwrite_view(y));
-}
-
-template <int NB>
-void SymmetricBlockMatrix<NB>::multiply(const ConstVectorView& x, const VectorView& y) const {
-  const auto row_offset = pattern_.row_offset, column = pattern_.column,
-             column_offset = pattern_.column_offset, row = pattern_.row;
-  const double* const diagonal = diagonal_.data();
-  const double* const off_diagonal = off_diagonal_.data();
-  const double* const in = x.data();
-  Kokkos::parallel_for(
-      "ccp::SymmetricBlockMatrix::multiply", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
-        double sum[NB] = {};
-        block::subtract_packed<NB>(diagonal + static_cast<std::size_t>(block::packed<NB>) * i,
-                                   in + static_cast<std::size_t>(NB) * i, sum);
-        const int row_begin = row_offset(i), row_end = row_offset(i + 1);
-        const int column_begin = column_offset(i), column_end = column_offset(i + 1);
-        const double* a =
-            off_diagonal + static_cast<std::size_t>(block::stored<NB>) * (row_begin + column_begin);
-        for (int k = row_begin; k < row_end; ++k, a += block::stored<NB>) {
-          block::subtract_stored<NB>(a, in + static_cast<std::size_t>(NB) * column(k), sum);
-        }
-        for (int l = column_begin; l < column_end; ++l, a += block::stored<NB>) {
-          block::subtract_stored<NB>(a, in + static_cast<std::size_t>(NB) * row(l), sum);
-        }
-        for (int p = 0; p < NB; ++p) y(NB * i + p) = -sum[p];
-      });
-}
-
-// ---- incomplete Cholesky
-// -------------------------------------------------------------------------
-
 template <int NB, class Real>
 IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal,
-                                                 const DeviceArray<int*>& source)
+                                                 const DeviceArray<int*>& source,
+                                                 const DeviceArray<int*>& order)
     : pattern_(pattern),
       off_diagonal_(off_diagonal),
       source_(source),
+      order_(order),
       map_(make_map(static_cast<std::size_t>(NB) * pattern.rows)),
       inverse_("ccp::IncompleteCholesky::inverse",
                static_cast<std::size_t>(block::packed<NB>) * pattern.rows),
@@ -96,26 +51,13 @@ IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, bo
       factor_by_column_("ccp::IncompleteCholesky::factor_by_column", factor_.extent(0)) {}
 
 template <int NB, class Real>
-double IncompleteCholesky<NB, Real>::factorize(const SymmetricBlockMatrix<NB>& a) {
-  double shift = 0;
-  while (!try_factorize(a, shift)) {
-    // Without off-diagonal blocks a shift changes nothing that matters.
-    if (!off_diagonal_ || shift > 1e3) break;
-    shift = shift == 0 ? 1e-3 : 3 * shift;
-  }
-  return shift;
-}
-
-template <int NB, class Real>
-bool IncompleteCholesky<NB, Real>::try_factorize(const SymmetricBlockMatrix<NB>& a,
-                                                 double shift) const {
-  constexpr double least = 1e-10;
-  constexpr std::size_t size = NB * NB, packed = block::packed<NB>, stored = block::stored<NB>;
+template <class Blocks>
+bool IncompleteCholesky<NB, Real>::factorize(const Blocks& a, double shift, double least,
+                                             bool complete) const {
+  constexpr std::size_t size = NB * NB, packed = block::packed<NB>;
   const auto row_offset = pattern_.row_offset, column = pattern_.column, place = pattern_.place;
-  const auto a_column_offset = a.pattern().column_offset, source = source_;
+  const auto source = source_;
   const bool own = source_.extent(0) == 0;
-  const double* const diagonal = a.diagonal().data();
-  const double* const off_diagonal = a.off_diagonal().data();
   double* const inverse = inverse_.data();
   Real* const factor = factor_.data();
   Real* const factor_by_column = factor_by_column_.data();
@@ -123,8 +65,9 @@ bool IncompleteCholesky<NB, Real>::try_factorize(const SymmetricBlockMatrix<NB>&
   const Kokkos::View<int, MemSpace> failed("ccp::IncompleteCholesky::failed");
   sweep(
       "ccp::IncompleteCholesky::factorize", pattern_, false, KOKKOS_LAMBDA(const int i) {
+        if (!complete && failed() != 0) return;
         double d[packed];
-        for (std::size_t k = 0; k < packed; ++k) d[k] = diagonal[packed * i + k];
+        a.diagonal(i, d);
         for (int k = 0; k < NB; ++k) d[block::at(k, k)] *= 1 + shift;
         const int begin = row_offset(i), end = whole ? row_offset(i + 1) : begin;
         for (int k = begin; k < end; ++k) {
@@ -132,7 +75,7 @@ bool IncompleteCholesky<NB, Real>::try_factorize(const SymmetricBlockMatrix<NB>&
           double acc[size];
           const int from = own ? k : source(k);
           if (from >= 0) {
-            block::expand<NB>(off_diagonal + stored * (from + a_column_offset(i)), acc);
+            a.lower(i, from, acc);
           } else {
             for (std::size_t m = 0; m < size; ++m) acc[m] = 0;
           }
@@ -168,11 +111,38 @@ bool IncompleteCholesky<NB, Real>::try_factorize(const SymmetricBlockMatrix<NB>&
 }
 
 template <int NB, class Real>
-void IncompleteCholesky<NB, Real>::apply(const Vector& x, Vector& y, Teuchos::ETransp, double,
-                                         double) const {
+void IncompleteCholesky<NB, Real>::apply(const Vector& x, Vector& y, Teuchos::ETransp, double alpha,
+                                         double beta) const {
+  const auto order = order_;
+  const bool ordered = order.extent(0) > 0;
+  if (!ordered && alpha == 1 && beta == 0) {
+    solve(read_view(x).data(), overwrite_view(y).data());
+    return;
+  }
+  const auto size = static_cast<std::size_t>(NB) * pattern_.rows;
+  if (work_.extent(0) != size) work_ = VectorView("ccp::IncompleteCholesky::work", size);
+  const auto work = work_;
+  const auto in = read_view(x);
+  Kokkos::parallel_for(
+      "ccp::IncompleteCholesky::gather", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
+        const int from = ordered ? order(i) : i;
+        for (int p = 0; p < NB; ++p) work(NB * i + p) = in(NB * from + p);
+      });
+  solve(work.data(), work.data());
+  const auto out = beta == 0 ? overwrite_view(y) : read_write_view(y);
+  Kokkos::parallel_for(
+      "ccp::IncompleteCholesky::scatter", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
+        const int to = ordered ? order(i) : i;
+        for (int p = 0; p < NB; ++p) {
+          double& value = out(NB * to + p);
+          value = alpha * work(NB * i + p) + (beta == 0 ? 0 : beta * value);
+        }
+      });
+}
+
+template <int NB, class Real>
+void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
   constexpr std::size_t size = NB * NB, packed = block::packed<NB>;
-  const double* const in = read_view(x).data();
-  double* const out = overwrite_view(y).data();
   const auto row_offset = pattern_.row_offset, column = pattern_.column,
              column_offset = pattern_.column_offset, row = pattern_.row;
   const double* const inverse = inverse_.data();
@@ -215,11 +185,15 @@ void IncompleteCholesky<NB, Real>::apply(const Vector& x, Vector& y, Teuchos::ET
       });
 }
 
-template class SymmetricBlockMatrix<3>;
-template class SymmetricBlockMatrix<6>;
-template class IncompleteCholesky<3, float>;
-template class IncompleteCholesky<3, double>;
-template class IncompleteCholesky<6, float>;
-template class IncompleteCholesky<6, double>;
+#define CCP_INSTANTIATE(NB, Real)                                                                \
+  template class IncompleteCholesky<NB, Real>;                                                   \
+  template bool IncompleteCholesky<NB, Real>::factorize(const StoredBlocks<NB>&, double, double, \
+                                                        bool) const;                             \
+  template bool IncompleteCholesky<NB, Real>::factorize(const ScatteredBlocks<NB>&, double,      \
+                                                        double, bool) const;
+CCP_INSTANTIATE(3, float)
+CCP_INSTANTIATE(3, double)
+CCP_INSTANTIATE(6, float)
+CCP_INSTANTIATE(6, double)
 
 }  // namespace ccp

@@ -1,4 +1,4 @@
-#include "solvers/ipm/newton_solver.hpp"
+#include "solvers/preconditioners/linear_solver.hpp"
 
 #include <Tpetra_BlockCrsMatrix.hpp>
 #include <Tpetra_CrsMatrix.hpp>
@@ -14,12 +14,12 @@ bool needs_symmetry(const std::string& method) {
 
 }  // namespace
 
-const std::vector<std::string>& newton_operators() {
+const std::vector<std::string>& linear_operators() {
   static const std::vector<std::string> names = {"matrix_free", "crs", "block_crs"};
   return names;
 }
 
-const std::vector<std::string>& newton_methods() {
+const std::vector<std::string>& linear_methods() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all = krylov_methods();
     all.insert(all.end(), direct_methods().begin(), direct_methods().end());
@@ -39,35 +39,33 @@ std::string combination_fault(const std::string& method,
   return "";
 }
 
-NewtonSolver::NewtonSolver(const Problem& problem, Teuchos::RCP<NewtonSystem> system,
-                           const std::string& method, KrylovOptions krylov,
+LinearSolver::LinearSolver(ChangingMatrix& matrix, const std::string& method, KrylovOptions krylov,
                            const std::string& apply, const PreconditionerEntry& entry,
                            std::shared_ptr<Preconditioner> preconditioner)
-    : name_(entry.id), system_(std::move(system)), preconditioner_(std::move(preconditioner)) {
+    : name_(entry.id), matrix_(matrix), preconditioner_(std::move(preconditioner)) {
   const bool direct = is_direct_method(method);
-  NewtonMatrix::Forms forms;
+  const bool in_contact_space = matrix_.space() == Space::contact;
+  ChangingMatrix::Forms forms;
   forms.crs = direct || apply == "crs" || entry.form == MatrixForm::crs;
-  forms.block_crs = !direct && (apply == "block_crs" || entry.form == MatrixForm::block_crs);
-  matrix_ = std::make_unique<NewtonMatrix>(problem, forms);
-  system_->use_matrix(Teuchos::null);
+  forms.block_crs = !direct && (apply == "block_crs" || entry.form == MatrixForm::block_crs ||
+                                (entry.form == MatrixForm::blocks && in_contact_space));
+  matrix_.keep(forms);
   if (direct) {
-    direct_ = make_direct_solver(method, matrix_->crs());
+    direct_ = make_direct_solver(method, matrix_.input().crs);
     return;
   }
-  if (apply == "crs") system_->use_matrix(matrix_->crs());
-  if (apply == "block_crs") system_->use_matrix(matrix_->block_crs());
-  preconditioner_->setup({problem.map(), problem.contacts(), matrix_->diagonal(), matrix_->crs(),
-                          matrix_->block_crs()});
+  const auto product = matrix_.product(apply);
+  preconditioner_->setup(matrix_.input());
   krylov.method = method;
   krylov.watch = needs_symmetry(method) && !entry.definite;
-  krylov_ = std::make_unique<KrylovSolver>(krylov, system_, preconditioner_->inverse());
+  krylov_ = std::make_unique<KrylovSolver>(krylov, product, preconditioner_->inverse());
 }
 
-PreconditionerReport NewtonSolver::prepare() {
+PreconditionerReport LinearSolver::prepare() {
   times_ = {};
   {
     const Stopwatch watch(times_.assembly);
-    matrix_->update(*system_);
+    matrix_.update();
   }
   const Stopwatch watch(times_.setup);
   PreconditionerReport report;
@@ -81,7 +79,7 @@ PreconditionerReport NewtonSolver::prepare() {
   return report;
 }
 
-KrylovResult NewtonSolver::solve(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x,
+KrylovResult LinearSolver::solve(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x,
                                  double tolerance) {
   times_.solve = 0;
   const Stopwatch watch(times_.solve);

@@ -1,23 +1,11 @@
 #pragma once
 
-#include "solvers/core/trilinos.hpp"
+#include <cstdint>
+#include <vector>
+
+#include "solvers/linear/block_pattern.hpp"
 
 namespace ccp {
-
-/// Pattern of a symmetric block matrix whose rows have been sorted by level: a row depends, through
-/// its entries left of the diagonal, on rows of lower levels only. Whatever sweeps through the rows
-/// (a factorisation, a triangular solve) may treat the rows of one level in any order or at once.
-struct BlockPattern {
-  int rows = 0;
-  int blocks = 0;                   ///< off-diagonal blocks of the lower triangle
-  DeviceArray<int*> level_offset;   ///< [levels + 1] first row of each level
-  DeviceArray<int*> row_offset;     ///< [rows + 1] blocks left of the diagonal, by rows
-  DeviceArray<int*> column;         ///< [blocks] ascending within a row
-  DeviceArray<int*> column_offset;  ///< [rows + 1] the same blocks by columns
-  DeviceArray<int*> row;            ///< [blocks] ascending within a column
-  DeviceArray<int*> place;          ///< [blocks] where a block of the first list is in the second
-  int levels() const { return static_cast<int>(level_offset.extent(0)) - 1; }
-};
 
 /// Small dense blocks in flat arrays, column-major.
 namespace block {
@@ -190,16 +178,45 @@ KOKKOS_INLINE_FUNCTION void subtract_stored(const double* a, const double* x, do
 
 }  // namespace block
 
-/// Symmetric matrix of NB x NB blocks on a BlockPattern: the diagonal blocks packed, the
-/// off-diagonal ones of both triangles as block::expand takes them, so that a product reads memory
-/// in order. Row i has first the blocks left of the diagonal, then those right of it; block 0 of
-/// row i is number row_offset(i) + column_offset(i). For NB = 3 that is 104 bytes per pair of
-/// bodies with the indices.
+/// A symmetric block matrix as plain host data: blocks of the lower triangle by rows, the diagonal
+/// one last in its row. What files keep of systems in body space.
+struct HostBlocks {
+  int block_size = 3;
+  std::vector<std::int64_t> row_offsets{0};  ///< [rows + 1]
+  std::vector<int> columns;                  ///< [blocks] ascending within a row
+  std::vector<double> values;                ///< [blocks][block_size][block_size] row-major
+  std::size_t rows() const { return row_offsets.size() - 1; }
+};
+
+/// A symmetric matrix of square blocks, whatever their size. Its rows are sorted by level.
+class SymmetricBlocks : public Operator {
+ public:
+  /// 3 or 6.
+  virtual int block_size() const = 0;
+  const BlockPattern& pattern() const { return pattern_; }
+  virtual HostBlocks to_host() const = 0;
+  /// Takes other values on the same pattern.
+  virtual void set_values(const HostBlocks& values) = 0;
+
+ protected:
+  explicit SymmetricBlocks(const BlockPattern& pattern) : pattern_(pattern) {}
+  BlockPattern pattern_;
+};
+
+/// From host data of blocks of 3 or 6, rows as they come: those that follow one another without
+/// touching are a level.
+Teuchos::RCP<SymmetricBlocks> make_symmetric_blocks(const HostBlocks& blocks);
+
+/// The diagonal blocks packed, the off-diagonal ones of both triangles as block::expand takes them,
+/// so that a product reads memory in order. Row i has first the blocks left of the diagonal, then
+/// those right of it; block 0 of row i is number row_offset(i) + column_offset(i). For NB = 3 that
+/// is 104 bytes per pair of bodies with the indices.
 template <int NB>
-class SymmetricBlockMatrix : public Operator {
+class SymmetricBlockMatrix : public SymmetricBlocks {
  public:
   explicit SymmetricBlockMatrix(const BlockPattern& pattern);
 
+  int block_size() const override { return NB; }
   Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
   Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
   bool hasTransposeApply() const override { return true; }
@@ -207,60 +224,16 @@ class SymmetricBlockMatrix : public Operator {
   void apply(const Vector& x, Vector& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
              double alpha = 1, double beta = 0) const override;
   void multiply(const ConstVectorView& x, const VectorView& y) const;
+  HostBlocks to_host() const override;
+  void set_values(const HostBlocks& values) override;
 
-  const BlockPattern& pattern() const { return pattern_; }
   DeviceArray<double*> diagonal() const { return diagonal_; }
   DeviceArray<double*> off_diagonal() const { return off_diagonal_; }
 
  private:
-  BlockPattern pattern_;
   Teuchos::RCP<const Map> map_;
   DeviceArray<double*> diagonal_;      ///< [rows * packed]
   DeviceArray<double*> off_diagonal_;  ///< [2 blocks * stored]
-};
-
-/// A preconditioner of SymmetricBlockMatrix<NB>.
-template <int NB>
-class BlockPreconditioner : public Operator {
- public:
-  /// Takes new values. @return the shift of the diagonal that was needed
-  virtual double factorize(const SymmetricBlockMatrix<NB>& a) = 0;
-};
-
-/// Block incomplete Cholesky factorisation A ~ L L^T on a pattern that has at least the blocks of
-/// A, in the level order of the pattern. With `off_diagonal` false only the diagonal blocks are
-/// kept: the block Jacobi preconditioner. Real is the type in which the off-diagonal blocks are
-/// kept.
-template <int NB, class Real>
-class IncompleteCholesky : public BlockPreconditioner<NB> {
- public:
-  /// @param pattern  of L below the diagonal
-  /// @param source   [pattern.blocks] which lower block of A starts a block of L, -1 = none (fill);
-  ///                 empty = the pattern is A's own
-  IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal,
-                     const DeviceArray<int*>& source = {});
-
-  /// Factorises. When a pivot fails, starts again with the diagonal multiplied by 1 + shift, shift
-  /// = 1e-3, 3e-3, ... @return the shift used
-  double factorize(const SymmetricBlockMatrix<NB>& a) override;
-
-  Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
-  Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
-  bool hasTransposeApply() const override { return true; }
-  /// y = (L L^T)^-1 x; alpha and beta must be 1 and 0.
-  void apply(const Vector& x, Vector& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
-             double alpha = 1, double beta = 0) const override;
-
-  bool try_factorize(const SymmetricBlockMatrix<NB>& a, double shift) const;
-
- private:
-  BlockPattern pattern_;
-  bool off_diagonal_;
-  DeviceArray<int*> source_;
-  Teuchos::RCP<const Map> map_;
-  DeviceArray<double*> inverse_;  ///< [rows * packed] inverses of the diagonal blocks of L
-  DeviceArray<Real*> factor_;     ///< [blocks * NB * NB + 1] off-diagonal blocks of L, by rows
-  DeviceArray<Real*> factor_by_column_;  ///< their transposes by columns, for the backward sweep
 };
 
 }  // namespace ccp

@@ -3,37 +3,57 @@
 #include <memory>
 #include <string>
 
-#include "solvers/ipm/newton_matrix.hpp"
 #include "solvers/linear/direct.hpp"
 #include "solvers/linear/krylov.hpp"
 #include "solvers/preconditioners/preconditioner.hpp"
 
 namespace ccp {
 
-/// The ways to apply A: matrix_free, crs, block_crs.
-const std::vector<std::string>& newton_operators();
+/// The ways to apply A: matrix_free (as its owner does), crs, block_crs.
+const std::vector<std::string>& linear_operators();
 
 /// krylov_methods() and then direct_methods().
-const std::vector<std::string>& newton_methods();
+const std::vector<std::string>& linear_methods();
 
 /// Why the method cannot work with the preconditioner ("" if it can): cg and minres need a
 /// symmetric one, a direct method none.
 std::string combination_fault(const std::string& method, const PreconditionerEntry& preconditioner);
 
-/// Solves the Newton systems of one problem, one after the other, by a Krylov method with a
-/// preconditioner or by a direct method. Whoever needs A as a matrix gets it assembled here:
-/// structure at construction, values in prepare(); the operator may stay matrix-free.
-class NewtonSolver {
+/// A matrix A whose values change and whose structure stays, as LinearSolver sees it.
+class ChangingMatrix {
  public:
-  /// @param method          one of newton_methods()
+  /// Assembled forms beside the product.
+  struct Forms {
+    bool crs = false, block_crs = false;
+  };
+  virtual ~ChangingMatrix() = default;
+
+  virtual Space space() const = 0;
+  /// Makes the forms that are to be kept from now on.
+  virtual void keep(Forms forms) = 0;
+  /// Gives them, and the diagonal blocks, the values that A has now.
+  virtual void update() = 0;
+  /// y = A x, made as `apply` says (one of linear_operators(), the form kept).
+  virtual Teuchos::RCP<const Operator> product(const std::string& apply) = 0;
+  virtual PreconditionerInput input() const = 0;
+};
+
+/// Solves A x = b for one value of A after the other, by a Krylov method with a preconditioner or
+/// by a direct method. Whoever needs A as a matrix gets it assembled here: structure at
+/// construction, values in prepare().
+class LinearSolver {
+ public:
+  /// @param matrix          must outlive the solver
+  /// @param method          one of linear_methods()
   /// @param krylov          its `method` is not looked at
-  /// @param apply           one of newton_operators(): who makes the products with A
+  /// @param apply           one of linear_operators(): who makes the products with A
+  /// @param entry           whose blocks A's are
   /// @param preconditioner  of this entry, with its options set; not used by direct methods
-  NewtonSolver(const Problem& problem, Teuchos::RCP<NewtonSystem> system, const std::string& method,
-               KrylovOptions krylov, const std::string& apply, const PreconditionerEntry& entry,
+  LinearSolver(ChangingMatrix& matrix, const std::string& method, KrylovOptions krylov,
+               const std::string& apply, const PreconditionerEntry& entry,
                std::shared_ptr<Preconditioner> preconditioner);
 
-  /// Assembles A and computes the preconditioner or the factors for the system's scaling.
+  /// Takes A's present values, and computes the preconditioner or the factors.
   PreconditionerReport prepare();
 
   /// @param x  in: zero; out: the solution, of relative residual `tolerance` (Krylov) or rounding
@@ -58,8 +78,7 @@ class NewtonSolver {
 
  private:
   std::string name_;  ///< of the preconditioner, for messages
-  Teuchos::RCP<NewtonSystem> system_;
-  std::unique_ptr<NewtonMatrix> matrix_;
+  ChangingMatrix& matrix_;
   std::shared_ptr<Preconditioner> preconditioner_;
   std::unique_ptr<KrylovSolver> krylov_;
   std::unique_ptr<DirectSolver> direct_;
