@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,9 +14,11 @@
 #include "harness/run/request.hpp"
 #include "harness/run/result_file.hpp"
 #include "harness/run/run.hpp"
+#include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/catalogue.hpp"
+#include "problems/formats/sequence_file.hpp"
 
 namespace ccp::app {
 namespace {
@@ -154,6 +157,17 @@ void print_table(const RunResult& result, const std::string& stop) {
   }
 }
 
+/// @throws InputError if the output is a file that the run reads, under whatever name
+void check_not_an_input(const std::string& output, const RunRequest& request) {
+  for (const std::string& input :
+       {split_place(request.problem_file).file, parse_start(request.start, "--start").name}) {
+    std::error_code none;
+    if (std::filesystem::equivalent(output, input, none)) {
+      throw InputError(output, "", "a file of its own for the result", "the input " + input);
+    }
+  }
+}
+
 RunRequest request_of(const Arguments& arguments) {
   RunRequest request;
   for (const RequestField& field : request_fields()) {
@@ -214,7 +228,10 @@ void add_request_options(CLI::App& command, Arguments& arguments) {
 void solve(const Arguments& arguments, Context& context) {
   if (arguments.parent > 0) die_with(arguments.parent);
   const RunRequest request = request_of(arguments);
-  if (!arguments.output.empty()) check_output_path(arguments.output, arguments.force);
+  if (!arguments.output.empty()) {
+    check_output_path(arguments.output, arguments.force);
+    check_not_an_input(arguments.output, request);
+  }
 
   const KokkosSession kokkos(request.threads);
   ProgressLine progress(!arguments.quiet && !arguments.json);

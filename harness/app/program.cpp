@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include "harness/app/app.hpp"
@@ -23,6 +26,16 @@ std::string quoted(const std::string& word) {
 }  // namespace
 
 namespace ccp::app {
+namespace {
+
+/// Says that standard output took less than what was printed.
+int not_printed() {
+  fmt::print(stderr, "ccpbench: standard output: expected room for what is printed, found {}\n",
+             std::strerror(errno));
+  return bad_input;
+}
+
+}  // namespace
 
 int run_program(int argc, char** argv) {
   Context context;
@@ -69,10 +82,11 @@ int run_program(int argc, char** argv) {
     fmt::print(stderr, "ccpbench: out of memory\n");
     return run_crashed;
   } catch (const std::exception& fault) {
+    if (std::ferror(stdout) != 0) return not_printed();  // fmt threw it
     fmt::print(stderr, "ccpbench: internal error: {}\n", fault.what());
     return run_crashed;
   }
-  return context.exit_code;
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? context.exit_code : not_printed();
 }
 
 }  // namespace ccp::app

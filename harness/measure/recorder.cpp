@@ -5,6 +5,22 @@
 #include "solvers/core/stopwatch.hpp"
 
 namespace ccp {
+namespace {
+
+/// After so many looks only growth by `growth` is a reason for another: a curve of 400 points shows
+/// all there is to see.
+constexpr std::size_t dense_samples = 300;
+
+bool same(const ConstVectorView& a, const ConstVectorView& b) {
+  int different = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Recorder::same", range(a.extent(0)),
+      KOKKOS_LAMBDA(const int i, int& count) { count += !(a(i) == b(i)); }, different);
+  return different == 0;
+}
+
+}  // namespace
+
 Recorder::Recorder(Teuchos::RCP<const Map> map, RecorderOptions options, Judge judge,
                    Progressed progressed)
     : options_(std::move(options)),
@@ -26,7 +42,8 @@ bool Recorder::wants_to_look(const Progress& progress, double elapsed) const {
   const bool iterations_grew = static_cast<double>(progress.counters.outer) >=
                                growth_ * static_cast<double>(last.counters.outer);
   const bool time_grew = elapsed >= growth_ * last.time;
-  const bool residual_fell = progress.own_residual < smallest_half_decade_;
+  const bool dense = samples_.size() < dense_samples;
+  const bool residual_fell = dense && progress.own_residual < smallest_half_decade_;
   return iterations_grew || time_grew || residual_fell;
 }
 
@@ -66,12 +83,16 @@ void Recorder::record(Sample sample, const Vector& gamma) {
   for (TargetRecord& record : targets_) {
     if (!record.reached && record.target.reached(sample.measures)) record.reached = sample;
   }
-  stop_reached_ = options_.stop && options_.stop->reached(sample.measures);
-  if (sample.own_residual > 0) {
-    const double half_decade = std::pow(10, std::floor(2 * std::log10(sample.own_residual)) / 2);
+  stop_reached_ = options_.stop && options_.stop->reached(sample.measures) &&
+                  sample.time <= options_.time_limit;
+  if (sample.own_residual >= 0) {  // there is nothing below 0: no reason to look again
+    const double half_decade =
+        sample.own_residual > 0 ? std::pow(10, std::floor(2 * std::log10(sample.own_residual)) / 2)
+                                : 0;
     smallest_half_decade_ = std::min(smallest_half_decade_, half_decade);
   }
-  growth_ = near_a_target() ? options_.fine_growth : options_.growth;
+  const bool dense = samples_.size() < dense_samples;
+  growth_ = dense && near_a_target() ? options_.fine_growth : options_.growth;
   if (progressed_) progressed_(sample);
 }
 
@@ -97,9 +118,11 @@ bool Recorder::out_of_time() {
 void Recorder::finish(const Info& info, const Vector& gamma) {
   clock_.pause();
   look_began_ = SolveClock::Time::now();
-  // The answer was looked at already if the solve ended in that very look.
+  // The answer was looked at already if the solve ended in that very look, and handed back what
+  // was seen there: a solver may prefer an iterate of before.
   const bool seen = looked_last_ && info.status == Status::stopped_by_observer &&
-                    samples_.back().counters.outer == info.counters.outer;
+                    samples_.back().counters.outer == info.counters.outer &&
+                    same(read_view(gamma), read_view(gamma_));
   if (!seen) look({info.counters, info.own_residual}, gamma);
 }
 

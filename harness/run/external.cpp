@@ -270,9 +270,10 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
         result.provenance.clock = output.own_clock ? "program" : "process";
         upload_to(overwrite_view(gamma), curve.answer().gamma);
         const Measures measures = referee.measure(gamma);
-        if (request.recorder.stop && request.recorder.stop->reached(measures)) break;
         if (curve.answer().time > request.recorder.time_limit) {
           result.status = Status::time_limit;
+        } else if (request.recorder.stop && request.recorder.stop->reached(measures)) {
+          break;
         }
       } catch (const InputError& error) {
         result.status = Status::crashed;

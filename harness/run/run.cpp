@@ -167,7 +167,9 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
                                                                            : Status::max_iterations;
   }
   result.status = result.info.status;
-  result.stop_reached = recorder.stop_reached();
+  // Nothing was solved where the solver does not take the problem, whatever zero impulses are
+  // worth.
+  result.stop_reached = recorder.stop_reached() && result.status != Status::unsupported;
   const Info info = result.info;
   copy_looks(recorder, result);
   result.info = info;

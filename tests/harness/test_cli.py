@@ -581,6 +581,10 @@ class Solve(CommandLine):
         self.assertEqual(result["status"], "unsupported")
         self.assertIn("stiffness", result["message"])
         self.assertIs(result["stop_reached"], False)
+        # Zero impulses may be as good as is asked for: it is not the solver who found them.
+        self.run_program("solve", self.scene("stack"), "--solver", "ipm[regularization=elastic]",
+                         "--stop", "residual=1e9", "-o", "run.h5", "--quiet", code=NOT_REACHED)
+        self.run_program("check", "run.h5")
 
     def test_start_from_a_result_or_the_reference(self):
         problem = self.scene("stack")
@@ -629,6 +633,26 @@ class Solve(CommandLine):
         self.assertEqual(self.read("run.h5"), b"mine")
         self.run_program("solve", path, "--solver", "pgj", "-o", out, "--force")
         self.run_program("check", out)
+
+    def test_output_that_is_an_input(self):
+        path = self.scene("stack")
+        before = self.read("stack.h5")
+        os.link(path, self.path("same.h5"))
+        for out in (path, self.path("same.h5")):
+            self.refused("solve", path, "--solver", "pgj", "-o", out, "--force",
+                         parts=[out, "a file of its own"])
+        self.assertEqual(self.read("stack.h5"), before)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
+    def test_what_cannot_be_printed_is_an_error(self):
+        path = self.scene("stack")
+        for words in (["info", path, "--json"], ["solve", path, "--solver", "pgj", "--json"],
+                      ["list", "solvers"]):
+            with self.subTest(words=words), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                      timeout=60, check=False)
+                self.assertEqual(done.returncode, BAD_INPUT)
+                self.assertIn("standard output", done.stderr)
 
     def test_output_that_cannot_be_written(self):
         path = self.scene("stack")

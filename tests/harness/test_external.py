@@ -54,11 +54,13 @@ class External(unittest.TestCase):
             stream.write(textwrap.dedent(head) + textwrap.dedent(text))
         return [sys.executable, self.path(name), "{problem}", "{output}"]
 
-    def solve(self, text, *more, code=NOT_REACHED, words=(), stop="residual=1e-9"):
+    def solve(self, text, *more, code=NOT_REACHED, words=(), stop="residual=1e-9",
+              limit="20"):
         words = self.program("other.py", text) + list(words)
         done = self.command("solve", self.problem, "--solver", "other", "--external",
                             " ".join(f"'{word}'" for word in words), "--stop", stop, "--json",
-                            "--time-limit", "1", "-o", self.path("result.h5"), "--force", *more,
+                            *(() if "--time-limit" in more else ("--time-limit", limit)),
+                            "-o", self.path("result.h5"), "--force", *more,
                             code=code)
         self.command("check", self.path("result.h5"))
         return json.loads(done.stdout)
@@ -86,6 +88,11 @@ class External(unittest.TestCase):
         result = self.solve("answer((1, 0, 0))")
         self.assertEqual((result["status"], result["stop_reached"]), ("converged", False))
         self.assertGreater(result["measures"]["residual"], 0.1)
+
+    def test_an_answer_after_the_limit_does_not_reach(self):
+        result = self.solve("time.sleep(0.5); answer()", "--time-limit", "0.3")
+        self.assertEqual((result["status"], result["stop_reached"]), ("time_limit", False))
+        self.assertLess(result["measures"]["residual"], 1e-12)
 
     def test_the_law_decides_on_the_measure(self):
         # By hand for Coulomb's law: gamma_n = 0.2, gamma_t = -0.1 against the slip, u_n = 0.
@@ -153,7 +160,7 @@ class External(unittest.TestCase):
         result = self.solve("""\
             with open("pid", "w") as file: file.write(str(os.getpid()))
             time.sleep(1000)
-            """)
+            """, limit="1")
         self.assertEqual(result["status"], "time_limit")
         self.assertIn("killed after", result["message"])
         self.assertLess(time.monotonic() - begin, 60)

@@ -32,6 +32,7 @@ struct FakeSolver {
   double pause = 0;
   std::function<double(long)> own_residual = [](long) { return std::nan(""); };
   Status status = Status::converged;
+  long preferred = -1;  ///< the iterate that it hands back; -1: the last one
 
   double worked = 0;  ///< out: s it really took
   Info solve(Vector& gamma, Observer& observer) {
@@ -41,6 +42,7 @@ struct FakeSolver {
     };
     const auto finish = [&](Status end) {
       write_gamma(gamma);
+      if (preferred >= 0) gamma.putScalar(static_cast<double>(preferred));
       info.status = end;
       return info;
     };
@@ -197,6 +199,50 @@ TEST_CASE("the stop target ends the solve at the look that reaches it") {
   CHECK_FALSE(recorder.limit_passed());
   CHECK(recorder.samples().size() == 6);  // the last look is not taken twice
   CHECK(recorder.best()[Measure::residual] == Approx(1e-5));
+}
+
+TEST_CASE("what is handed back is judged, if it is not what was looked at") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.preferred = 3;
+  RecorderOptions options = every_iteration();
+  options.stop = Target{Measure::residual, 1e-5};
+  Recorder recorder(map, options, FakeJudge([](double k) { return std::pow(10, -k); }));
+  const Run done = run(solver, recorder, map);
+  CHECK(done.info.status == Status::stopped_by_observer);
+  CHECK_FALSE(recorder.stop_reached());
+  CHECK(recorder.samples().size() == 7);
+  CHECK(recorder.samples().back().measures[Measure::residual] == Approx(1e-3));
+  CHECK(recorder.best()[Measure::residual] == Approx(1e-5));
+}
+
+TEST_CASE("an answer that comes after the time limit does not reach the stop") {
+  const auto map = make_map(3);
+  RecorderOptions options;
+  options.time_limit = 2;
+  for (const double time : {1.9, 2.1}) {
+    Recorder recorder(map, options, FakeJudge([](double) { return 0.0; }));
+    Sample sample;
+    sample.time = time;
+    recorder.record(sample, Vector(map, 1));
+    CHECK(recorder.stop_reached() == (time < 2));
+  }
+}
+
+TEST_CASE("a run has some hundred looks, whatever its solver says of itself") {
+  const auto map = make_map(3);
+  for (const int kind : {0, 1}) {
+    FakeSolver solver;
+    solver.iterations = 200000;
+    // Exactly converged by its own measure, or falling for ever.
+    solver.own_residual = [kind](long k) { return kind == 0 ? 0.0 : std::pow(0.3, 0.01 * k); };
+    RecorderOptions options;
+    options.budget = 1e9;
+    Recorder recorder(map, options, FakeJudge([](double) { return 2e-6; }));  // near the stop
+    run(solver, recorder, map);
+    CHECK(recorder.samples().size() > 100);
+    CHECK(recorder.samples().size() <= 500);
+  }
 }
 
 TEST_CASE("targets are recorded at the first look that holds, others stay empty") {
