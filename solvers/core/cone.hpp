@@ -79,8 +79,7 @@ KOKKOS_INLINE_FUNCTION double distance_to_dual_cone(double n, double t, double m
   return (mu * t - n) / sqrt(1 + mu * mu);
 }
 
-// ---- Jordan algebra R x R^2 with cone of squares C = {n >= |t|} (Kleinert 2014 Sect. 3)
-// ---------------
+// ---- Jordan algebra R x R^2 with cone of squares C = {n >= |t|} (Kleinert 2014 Sect. 3) --------
 //
 // Normalised as there: x o y = (x.y, n_x t_y + n_y t_x) / sqrt 2, unit e = sqrt 2 along the normal,
 // so that det x = (n^2 - |t|^2) / 2 and tr(x o y) = x.y.

@@ -165,8 +165,7 @@ DeviceArray<double* [3][3]> ConstraintMap::diagonal_blocks() const {
   return diagonal;
 }
 
-// ---- assembled form
-// -------------------------------------------------------------------------------
+// ---- assembled form ----------------------------------------------------------------------------
 
 BlockRows make_block_rows(const BlockMatrix& matrix, const std::vector<int>& contacts) {
   const std::size_t n = matrix.row_offsets.size() - 1;
@@ -207,8 +206,7 @@ DeviceArray<double* [3][3]> diagonal_blocks(const BlockRows& rows) {
   return diagonal;
 }
 
-// ---- contact space, on the host
-// -------------------------------------------------------------------
+// ---- contact space, on the host ----------------------------------------------------------------
 
 BlockMatrix with_compliance(const ContactProblem& problem, BlockMatrix matrix) {
   if (!problem.is_compliant()) return matrix;

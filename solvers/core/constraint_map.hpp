@@ -30,8 +30,7 @@ struct BodyMatrices {
 BodyMatrices body_matrices(const ContactProblem& problem, MassPower power,
                            const MapOrder& order = {});
 
-// ---- kernels, one for each thing the map does
-// -----------------------------------------------------
+// ---- kernels, one for each thing the map does --------------------------------------------------
 
 /// Row i of an array with three columns or more.
 template <class Array>
@@ -177,8 +176,7 @@ KOKKOS_INLINE_FUNCTION void add_body_pair(double sign, const double k[9], const 
   }
 }
 
-// ---- the map
-// --------------------------------------------------------------------------------------
+// ---- the map -----------------------------------------------------------------------------------
 
 /// What maps the impulses of constraints to bodies and the velocities of bodies to constraints
 /// (bodies form), on the device: who touches whom, arms, inverse masses, compliances. Everything
@@ -251,8 +249,7 @@ class ConstraintMap {
   DeviceArray<const double* [3]> normal_;
 };
 
-// ---- assembled form
-// -------------------------------------------------------------------------------
+// ---- assembled form ----------------------------------------------------------------------------
 
 /// Rows of 3x3 blocks on the device: N where it is all that is known.
 struct BlockRows {
@@ -278,8 +275,7 @@ BlockRows make_block_rows(const BlockMatrix& matrix, const std::vector<int>& con
 /// Zero where there is none. @return [n][3][3]
 DeviceArray<double* [3][3]> diagonal_blocks(const BlockRows& rows);
 
-// ---- contact space, on the host
-// -------------------------------------------------------------------
+// ---- contact space, on the host ----------------------------------------------------------------
 
 /// matrix + Sigma in the axes that solvers work in: world axes for problems in bodies form, contact
 /// axes for assembled ones. A row without a diagonal block gets one. Nothing changes where no

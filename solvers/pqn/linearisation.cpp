@@ -28,8 +28,7 @@ void require_plain(double alpha, double beta) {
 DeviceArray<Sym3*> inverse_blocks(const DeviceArray<double* [3][3]>& block, double spare) {
   DeviceArray<Sym3*> inverse("ccp::Pqn::weight", block.extent(0));
   Kokkos::parallel_for(
-      "ccp::Pqn::inverse_blocks", range(block.extent(0)),
-      KOKKOS_LAMBDA(const int c) {
+      "ccp::Pqn::inverse_blocks", range(block.extent(0)), KOKKOS_LAMBDA(const int c) {
         inverse(c) = inverse_or_shifted(upper_triangle(block, c), spare);
       });
   return inverse;

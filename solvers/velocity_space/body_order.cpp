@@ -11,8 +11,7 @@
 namespace ccp {
 namespace {
 
-// ---- order of the bodies, on the host
-// -------------------------------------------------------------
+// ---- order of the bodies, on the host ----------------------------------------------------------
 
 /// Neighbours of every body, without the ground; a pair that touches twice appears twice.
 struct BodyGraph {

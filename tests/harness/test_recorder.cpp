@@ -402,8 +402,7 @@ TEST_CASE("an observed solve makes the same iterates as a bare one, to the last 
   }
 }
 
-// ---- targets
-// ------------------------------------------------------------------------------------------
+// ---- targets -----------------------------------------------------------------------------------
 
 TEST_CASE("targets are read and written") {
   const Target target = parse_target("error=5e-4", "--stop");

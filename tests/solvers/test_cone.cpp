@@ -76,8 +76,7 @@ long double det_exactly(const Vec3& v) {  // contact axes
 
 }  // namespace
 
-// ---- projection
-// -----------------------------------------------------------------------------------
+// ---- projection --------------------------------------------------------------------------------
 
 TEST_CASE("projection onto the friction cone by hand") {
   // Inside, on the boundary and at the apex: nothing changes, to the last bit.
@@ -159,8 +158,7 @@ TEST_CASE(
   }
 }
 
-// ---- Jordan algebra
-// -------------------------------------------------------------------------------
+// ---- Jordan algebra ----------------------------------------------------------------------------
 
 TEST_CASE("Jordan product, unit, inverse and spectral values") {
   Random random;
@@ -263,8 +261,7 @@ TEST_CASE("the Nesterov-Todd point takes x to y") {
   }
 }
 
-// ---- step to the boundary
-// -------------------------------------------------------------------------
+// ---- step to the boundary ----------------------------------------------------------------------
 
 namespace {
 

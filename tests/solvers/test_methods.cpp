@@ -241,8 +241,7 @@ TEST_CASE("a warm start at the solution ends sooner than a cold start") {
   }
 }
 
-// ---- pgj
-// ------------------------------------------------------------------------------------------
+// ---- pgj ---------------------------------------------------------------------------------------
 
 TEST_CASE("pgj agrees with its formula on the host after 100 iterations") {
   // The reference knows no back end: this is also the test that they agree.
@@ -320,8 +319,7 @@ TEST_CASE("pgj ends at its own limit of iterations") {
   CHECK(outcome.info.counters.operator_applies == 37);
 }
 
-// ---- ipm
-// ------------------------------------------------------------------------------------------
+// ---- ipm ---------------------------------------------------------------------------------------
 
 namespace {
 
