@@ -48,7 +48,10 @@ IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, bo
                static_cast<std::size_t>(block::packed<NB>) * pattern.rows),
       factor_("ccp::IncompleteCholesky::factor",
               off_diagonal ? static_cast<std::size_t>(NB * NB) * pattern.blocks + 1 : 0),
-      factor_by_column_("ccp::IncompleteCholesky::factor_by_column", factor_.extent(0)) {}
+      factor_by_column_("ccp::IncompleteCholesky::factor_by_column", factor_.extent(0)),
+      failed_("ccp::IncompleteCholesky::failed"),
+      work_("ccp::IncompleteCholesky::work",
+            order.extent(0) > 0 ? static_cast<std::size_t>(NB) * pattern.rows : 0) {}
 
 template <int NB, class Real>
 template <class Blocks>
@@ -63,7 +66,7 @@ bool IncompleteCholesky<NB, Real>::factorize(const Blocks& a, double shift, doub
   Real* const factor_by_column = factor_by_column_.data();
   const bool whole = off_diagonal_;
   const auto failed = failed_;
-  Kokkos::deep_copy(ExecSpace(), failed, 0);
+  Kokkos::deep_copy(failed, 0);
   sweep(
       "ccp::IncompleteCholesky::factorize", pattern_, false, KOKKOS_LAMBDA(const int i) {
         if (!complete && failed() != 0) return;

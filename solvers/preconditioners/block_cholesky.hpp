@@ -101,8 +101,8 @@ class IncompleteCholesky : public Operator {
   DeviceArray<double*> inverse_;  ///< [rows * packed] inverses of the diagonal blocks of L
   DeviceArray<Real*> factor_;     ///< [blocks * NB * NB + 1] off-diagonal blocks of L, by rows
   DeviceArray<Real*> factor_by_column_;  ///< their transposes by columns, for the backward sweep
-  Kokkos::View<int, MemSpace> failed_{"ccp::IncompleteCholesky::failed"};  ///< 1: a pivot has
-  mutable VectorView work_;  ///< where the order, alpha or beta need it
+  Kokkos::View<int, MemSpace> failed_;   ///< whether a pivot has failed
+  mutable VectorView work_;              ///< where the order, alpha or beta need it
 };
 
 }  // namespace ccp
