@@ -106,7 +106,7 @@ LowerRows permute(const LowerRows& lower, const std::vector<int>& row) {
   return lower_rows(lower.rows(), std::move(pairs));
 }
 
-LowerRows with_fill(const LowerRows& lower) {
+LowerRows with_fill(const LowerRows& lower, int most) {
   const std::vector<int> offset = column_offsets(lower);
   std::vector<int> next(offset.begin(), offset.end() - 1), row(lower.column.size());
   std::vector<std::pair<int, int>> pairs;
@@ -117,6 +117,7 @@ LowerRows with_fill(const LowerRows& lower) {
     }
   }
   for (int j = 0; j < lower.rows(); ++j) {  // rows below j ascend
+    if (offset[j + 1] - offset[j] > most) continue;
     for (int k = offset[j]; k < offset[j + 1]; ++k) {
       for (int l = offset[j]; l < k; ++l) pairs.emplace_back(row[k], row[l]);
     }

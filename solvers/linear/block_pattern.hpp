@@ -53,7 +53,8 @@ std::vector<int> consecutive_levels(const LowerRows& lower);
 /// The rows in another order. @param row  [rows] the row at each position, as in LevelOrder
 LowerRows permute(const LowerRows& lower, const std::vector<int>& row);
 
-/// With the pairs that eliminating each row once would join: later neighbours of one row.
-LowerRows with_fill(const LowerRows& lower);
+/// With the pairs that eliminating each row once would join: later neighbours of one row. A row
+/// with more than `most` of them adds none, so that the fill stays linear in the rows.
+LowerRows with_fill(const LowerRows& lower, int most = 100);
 
 }  // namespace ccp

@@ -73,7 +73,11 @@ std::vector<double> distance_to_ground(const BodyGraph& graph) {
   return distance;
 }
 
-/// Bodies in elimination order: the largest key first.
+/// Neighbours that make a body a hub (a plate on thousands of spheres). Spheres have some dozen.
+constexpr int hub_degree = 100;
+
+/// Bodies in elimination order: the largest key first, and hubs last of all, for eliminating one
+/// joins all its neighbours.
 std::vector<int> elimination_order(const ContactProblem& problem, const BodyGraph& graph,
                                    std::string ordering) {
   const std::size_t m = problem.bodies();
@@ -95,7 +99,9 @@ std::vector<int> elimination_order(const ContactProblem& problem, const BodyGrap
   } else if (ordering == "graph") {
     key = distance_to_ground(graph);
   }
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key[a] > key[b]; });
+  const auto hub = [&](int i) { return graph.offset[i + 1] - graph.offset[i] > hub_degree; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return hub(a) != hub(b) ? hub(b) : key[a] > key[b]; });
   return order;
 }
 

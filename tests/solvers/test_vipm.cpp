@@ -7,9 +7,12 @@
 #include "problems/formats/problem_file.hpp"
 #include "problems/scenes/hand_scenes.hpp"
 #include "solvers/core/transfer.hpp"
+#include "solvers/linear/block_pattern.hpp"
 #include "solvers/linear/cholesky.hpp"
 #include "solvers/registry.hpp"
+#include "solvers/velocity_space/body_order.hpp"
 #include "solvers/velocity_space/make_system.hpp"
+#include "tests/hard_problems.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/solve_once.hpp"
 #include "tests/support.hpp"
@@ -357,4 +360,21 @@ TEST_CASE("vipm refuses an assembled N that is too large") {
   const Problem problem(host);
   const auto solver = make_solver(SolverSpec::parse("vipm"));
   check_parts(error_of([&] { solver->setup(problem); }), {"at most 4000 contacts", "4001"});
+}
+
+TEST_CASE("a body with thousands of contacts is eliminated last, and its fill stays linear") {
+  const ContactProblem problem = plate(500);
+  for (const bool fill : {false, true}) {
+    for (const char* ordering : {"graph", "natural"}) {
+      const BodyOrder order = order_bodies(problem, ordering, fill);
+      CHECK(order.body.back() == 0);          // the plate
+      CHECK(order.level_offset.size() == 3);  // all spheres at once, then the plate
+    }
+  }
+  // Where a hub comes first all the same, nothing is joined.
+  std::vector<std::pair<int, int>> star;
+  for (int i = 1; i <= 500; ++i) star.emplace_back(i, 0);
+  CHECK(with_fill(lower_rows(501, star)).column.size() == 500);
+  const Solved solved = solve_until(problem, "vipm", Measure::residual, 1e-8);
+  CHECK(solved.measures[Measure::residual] <= 1e-8);
 }
