@@ -12,6 +12,7 @@
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
 #include "solvers/core/transfer.hpp"
+#include "solvers/linear/definiteness.hpp"
 #include "solvers/registry.hpp"
 
 namespace ccp::app {
@@ -42,6 +43,9 @@ void certify_file(const Arguments& a, Context& context) {
   {
     problem.reference.reset();
     const Problem device(problem);
+    if (const Definiteness found = definiteness(device); !found.is_semidefinite()) {
+      throw InputError(a.input, "N", "a positive semidefinite matrix", found.text());
+    }
     Referee referee(device);
     RecorderOptions options;
     options.stop = Target{Measure::residual, a.residual};

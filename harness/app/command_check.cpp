@@ -13,9 +13,19 @@
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
+#include "solvers/linear/definiteness.hpp"
 
 namespace ccp::app {
 namespace {
+
+/// An N that was given must be one of mechanics.
+void check_definite(const std::string& path, const ContactProblem& problem) {
+  if (problem.form == ContactProblem::Form::bodies) return;
+  const Definiteness found = definiteness(Problem(problem));
+  if (!found.is_semidefinite()) {
+    throw InputError(path, "/delassus", "a positive semidefinite N", found.text());
+  }
+}
 
 std::string check_file(const std::string& path) {
   if (!split_place(path).steps.empty()) {
@@ -31,6 +41,7 @@ std::string check_file(const std::string& path) {
   }
   if (format && *format == "ccpbench-problem") {
     const ContactProblem problem = read_problem(path);
+    check_definite(path, problem);
     return fmt::format("problem {}, {} contacts, {} bodies", problem.name, problem.contacts(),
                        problem.bodies());
   }
@@ -83,6 +94,7 @@ void add_check(CLI::App& app, Context& context) {
         paths.push_back(path);
       }
     }
+    const KokkosSession kokkos(1);
     for (const std::string& path : paths) {
       try {
         fmt::print("{}: good ({})\n", path, check_file(path));

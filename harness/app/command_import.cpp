@@ -8,6 +8,7 @@
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/importer_table.hpp"
 #include "problems/formats/problem_file.hpp"
+#include "solvers/linear/definiteness.hpp"
 
 namespace ccp::app {
 namespace {
@@ -33,6 +34,12 @@ void import(Arguments& a, const Context& context) {
              bodies ? fmt::format(" between {} bodies", size(problem.bodies()))
                     : fmt::format(", N of {} blocks", size(problem.delassus.columns.size())));
   for (const std::string& note : imported.notes) fmt::print("note: {}\n", note);
+  if (bodies) return;
+  const KokkosSession kokkos(1);
+  if (const Definiteness found = definiteness(Problem(problem)); !found.is_semidefinite()) {
+    fmt::print("note: N is not positive semidefinite: {}; no solver here is for such a problem\n",
+               found.text());
+  }
 }
 
 }  // namespace

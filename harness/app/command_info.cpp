@@ -13,34 +13,10 @@
 #include "problems/formats/sequence_file.hpp"
 #include "problems/model/descriptors.hpp"
 #include "solvers/core/problem.hpp"
+#include "solvers/linear/definiteness.hpp"
 
 namespace ccp::app {
 namespace {
-
-/// Estimate of N's largest eigenvalue by power iteration, 1/kg.
-double largest_eigenvalue(const Problem& problem, int products) {
-  if (problem.contacts() == 0) return 0;
-  const auto n = problem.delassus();
-  Vector x(problem.map(), 1), y(problem.map(), 1);
-  // A fixed, irregular start: x_i = 1 + (i mod 7) / 7.
-  const VectorView start = overwrite_view(x);
-  Kokkos::parallel_for(
-      "ccp::info::start", range(start.extent(0)),
-      KOKKOS_LAMBDA(const int i) { start(i) = 1 + (i % 7) / 7.0; });
-  const auto norm_of = [](const Vector& z) {
-    double norm = 0;
-    z.norm2(Teuchos::ArrayView<double>(&norm, 1));
-    return norm;
-  };
-  double norm = norm_of(x);
-  for (int k = 0; k < products && norm > 0; ++k) {
-    x.scale(1 / norm);
-    n->apply(x, y);
-    norm = norm_of(y);
-    std::swap(x, y);
-  }
-  return norm;
-}
 
 /// A line per step of a sequence.
 void describe_sequence(const std::string& path, bool json) {
@@ -97,12 +73,13 @@ void add_info(CLI::App& app, Context&) {
     }
     const ContactProblem host = read_problem(path);
     const bool bodies = host.form == ContactProblem::Form::bodies;
-    double scale = 0, largest = 0;
+    double scale = 0;
+    Definiteness spectrum;
     {
       const KokkosSession kokkos(1);
       const Problem problem(host);
-      scale = problem.delassus_scale();
-      largest = largest_eigenvalue(problem, products);
+      scale = problem.mean_diagonal();
+      spectrum = definiteness(problem, products);
     }
     std::map<std::string, double> described;
     for (const auto& [name, value] : descriptors(host)) described[name] = value;
@@ -125,7 +102,8 @@ void add_info(CLI::App& app, Context&) {
     out["contacts_per_body_most"] = count("contacts_per_body_most");
     if (!bodies) out["asymmetry"] = host.delassus.asymmetry;
     out["trace_per_row"] = scale;
-    out["largest_eigenvalue"] = largest;
+    out["least_eigenvalue"] = spectrum.least;
+    out["largest_eigenvalue"] = spectrum.largest;
     out["rms_r"] = described.at("rms_r");
     out["compliant"] = host.is_compliant();
     out["dt"] = host.dt;
@@ -172,9 +150,11 @@ void add_info(CLI::App& app, Context&) {
     row("friction", count("contacts") > 0 ? fmt::format("mu from {} to {}", described.at("mu_min"),
                                                         described.at("mu_max"))
                                           : "-");
-    row("spectrum", fmt::format("trace(N)/3n = {:.4g} 1/kg, largest eigenvalue about {:.4g} 1/kg "
-                                "(power iteration, {} products)",
-                                scale, largest, products));
+    row("spectrum",
+        fmt::format("trace(N)/3n = {:.4g} 1/kg, eigenvalues about {:.3g} to {:.4g} 1/kg (Lanczos, "
+                    "{} products){}",
+                    scale, spectrum.least, spectrum.largest, products,
+                    spectrum.is_semidefinite() ? "" : ": NOT positive semidefinite"));
     if (host.is_compliant()) {
       double smallest = host.compliance[0], largest_of_all = 0;
       for (std::size_t c = 0; c < host.contacts(); ++c) {

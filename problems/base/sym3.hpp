@@ -45,6 +45,22 @@ CCP_FUNCTION double weighted_square(const Sym3& a, const Vec3& v) {
   return dot(v, a * v);
 }
 
+/// The smallest eigenvalue, in closed form: to some 1e-8 of the largest.
+CCP_FUNCTION double smallest_eigenvalue(const Sym3& a) {
+  const double mean = (a.xx + a.yy + a.zz) / 3;
+  const Sym3 b{a.xx - mean, a.xy, a.xz, a.yy - mean, a.yz, a.zz - mean};
+  const double square =
+      (b.xx * b.xx + b.yy * b.yy + b.zz * b.zz) / 6 + (b.xy * b.xy + b.xz * b.xz + b.yz * b.yz) / 3;
+  if (!(square > 0)) return mean;
+  const double p = sqrt(square);
+  const double determinant = b.xx * (b.yy * b.zz - b.yz * b.yz) -
+                             b.xy * (b.xy * b.zz - b.yz * b.xz) +
+                             b.xz * (b.xy * b.yz - b.yy * b.xz);
+  const double half = determinant / (2 * p * p * p);
+  const double angle = acos(half < -1 ? -1 : half > 1 ? 1 : half) / 3;
+  return mean + 2 * p * cos(angle + 2.0943951023931953);  // 2 pi / 3
+}
+
 /// F A F^T, that is A in the axes that are the rows of F. @param f, a  f(i, j), a(i, j)
 template <class Axes, class Matrix>
 CCP_FUNCTION Sym3 congruence(const Axes& f, const Matrix& a) {

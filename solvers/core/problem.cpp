@@ -49,8 +49,7 @@ Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
   to_world_axes(r, r);
   r_ = r;
 
-  const double trace = trace_of(delassus_);
-  if (trace > 0) delassus_scale_ = trace / (3.0 * static_cast<double>(n));
+  if (n > 0) mean_diagonal_ = trace_of(delassus_) / (3.0 * static_cast<double>(n));
 }
 
 void Problem::to_world_axes(const ConstVectorView& contact, const VectorView& world) const {

@@ -34,8 +34,10 @@ class Problem {
   void to_world_axes(const ConstVectorView& contact, const VectorView& world) const;
   void to_contact_axes(const ConstVectorView& world, const VectorView& contact) const;
 
-  /// s = trace(N) / 3n, 1/kg; 1 where that is zero.
-  double delassus_scale() const { return delassus_scale_; }
+  /// trace(N) / 3n, 1/kg; 0 without contacts.
+  double mean_diagonal() const { return mean_diagonal_; }
+  /// s, the scale of N: the same, and 1 where that is not positive.
+  double delassus_scale() const { return mean_diagonal_ > 0 ? mean_diagonal_ : 1; }
 
  private:
   const ContactProblem& host_;
@@ -44,7 +46,7 @@ class Problem {
   DeviceArray<const double*> mu_;
   DeviceArray<const double* [3]> normal_;
   DeviceArray<const double* [3][3]> frame_;  ///< empty in assembled form
-  double delassus_scale_ = 1;
+  double mean_diagonal_ = 0;
 };
 
 }  // namespace ccp

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "solvers/core/optimality.hpp"
+#include "solvers/linear/definiteness.hpp"
 #include "tests/hard_problems.hpp"
 #include "tests/solve_once.hpp"
 #include "tests/support.hpp"
@@ -134,4 +135,35 @@ TEST_CASE("a solver's check of itself has the referee's terms", "[claims]") {
     const Optimality own = optimality(on_device, law, *gamma);
     CHECK(std::abs(own.residual() - measured[judge(law)]) <= 1e-12 * measured[judge(law)]);
   }
+}
+
+TEST_CASE("an N that is not of mechanics is told by its eigenvalue", "[claims]") {
+  const auto spectrum = [](const ContactProblem& p) { return definiteness(Problem(p)); };
+  const Definiteness bad = spectrum(
+      dense_problem("indefinite_block", {1, 0, 0, 0, 1, 0, 0, 0, -0.5}, {-1, 0.2, 0.1}, {0.4}));
+  CHECK_FALSE(bad.is_semidefinite());
+  CHECK(std::abs(bad.least + 0.5) <= 1e-12);
+  CHECK(bad.text() == "the eigenvalue -0.5 beside 1 1/kg");
+  const Definiteness negative = spectrum(
+      dense_problem("negative_definite", {-1, 0, 0, 0, -1, 0, 0, 0, -1}, {-1, 0.2, 0.1}, {0.4}));
+  CHECK_FALSE(negative.is_semidefinite());
+  CHECK(Problem(dense_problem("negative_definite", {-1, 0, 0, 0, -1, 0, 0, 0, -1}, {-1, 0.2, 0.1},
+                              {0.4}))
+            .mean_diagonal() == -1);
+  for (const ContactProblem& good : {flat(), rank_one(), zero_normal(), separate(300)}) {
+    INFO(good.name);
+    CHECK(spectrum(good).is_semidefinite());
+    CHECK(spectrum(good).least >= -1e-12);
+  }
+  const Definiteness printed = spectrum(rounded_box());  // with six digits
+  CHECK(printed.least < 0);
+  CHECK(printed.is_semidefinite());
+}
+
+TEST_CASE("an inertia that is not of mechanics is named", "[claims]") {
+  ContactProblem problem = random_problem({3, 6, true, true, 1});
+  const double bad[9] = {1, 2, 0, 2, 1, 0, 0, 0, 1};  // eigenvalues -1, 1, 3
+  std::copy(bad, bad + 9, problem.inverse_inertia.begin() + 9);
+  check_parts(error_of([&] { problem.validate("x.h5"); }),
+              {"x.h5: /bodies/inverse_inertia[1]: ", "positive semidefinite", "eigenvalue -1"});
 }
