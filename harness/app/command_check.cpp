@@ -13,6 +13,7 @@
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
+#include "problems/model/solvable.hpp"
 #include "solvers/linear/definiteness.hpp"
 
 namespace ccp::app {
@@ -25,6 +26,16 @@ void check_definite(const std::string& path, const ContactProblem& problem) {
   if (!found.is_semidefinite()) {
     throw InputError(path, "/delassus", "a positive semidefinite N", found.text());
   }
+}
+
+/// Two bodies that nothing moves must not violate their contact.
+void check_solvable(const std::string& path, const ContactProblem& problem) {
+  const int c = unsolvable_contact(problem);
+  if (c < 0) return;
+  const double* r = &problem.r[3 * static_cast<std::size_t>(c)];
+  throw InputError(path, fmt::format("/contacts/bodies[{}]", c),
+                   "a body that can move, for r is outside of K*",
+                   fmt::format("two that cannot and r = ({}, {}, {})", r[0], r[1], r[2]));
 }
 
 std::string check_file(const std::string& path) {
@@ -42,6 +53,7 @@ std::string check_file(const std::string& path) {
   if (format && *format == "ccpbench-problem") {
     const ContactProblem problem = read_problem(path);
     check_definite(path, problem);
+    check_solvable(path, problem);
     return fmt::format("problem {}, {} contacts, {} bodies", problem.name, problem.contacts(),
                        problem.bodies());
   }

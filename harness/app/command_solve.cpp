@@ -134,9 +134,9 @@ void print_table(const RunResult& result, const std::string& stop) {
                            scientific(result.info.own_residual), result.info.own_residual_name));
   fmt::print("\n{:<20} {:>10} {:>10}\n", "referee", "final", "best");
   const std::vector<Measure> convex = {
-      Measure::residual, Measure::dual, Measure::primal, Measure::complementarity,
-      Measure::error,    Measure::cost, Measure::feas,   Measure::natural_map,
-      Measure::velocity};
+      Measure::residual,    Measure::dual,    Measure::primal, Measure::complementarity,
+      Measure::energy,      Measure::error,   Measure::cost,   Measure::feas,
+      Measure::natural_map, Measure::velocity};
   const std::vector<Measure> coulomb = {Measure::coulomb_residual, Measure::primal,
                                         Measure::coulomb_natural_map, Measure::coulomb_merit};
   for (const Measure m : result.law == Law::coulomb ? coulomb : convex) {

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
+#include "problems/model/solvable.hpp"
 #include "solvers/core/optimality.hpp"
 #include "solvers/linear/definiteness.hpp"
 #include "tests/hard_problems.hpp"
@@ -166,4 +167,12 @@ TEST_CASE("an inertia that is not of mechanics is named", "[claims]") {
   std::copy(bad, bad + 9, problem.inverse_inertia.begin() + 9);
   check_parts(error_of([&] { problem.validate("x.h5"); }),
               {"x.h5: /bodies/inverse_inertia[1]: ", "positive semidefinite", "eigenvalue -1"});
+}
+
+TEST_CASE("two immovable bodies that approach are told, and those that part are not", "[claims]") {
+  ContactProblem problem = two_immovable();
+  CHECK(unsolvable_contact(problem) == 1);
+  problem.r[3] = 0.2;
+  CHECK(unsolvable_contact(problem) == -1);
+  CHECK(unsolvable_contact(flat()) == -1);
 }
