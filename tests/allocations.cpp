@@ -17,11 +17,12 @@ void* __libc_memalign(std::size_t, std::size_t);
 namespace ccp::test {
 namespace {
 
-std::atomic<std::size_t> heap{0}, bytes{0}, views{0};
+std::atomic<std::size_t> heap{0}, bytes{0}, large{0}, views{0};
 
 void count(std::size_t size) {
   heap.fetch_add(1, std::memory_order_relaxed);
   bytes.fetch_add(size, std::memory_order_relaxed);
+  if (size >= 2048) large.fetch_add(size, std::memory_order_relaxed);
 }
 
 void count_view(Kokkos::Tools::SpaceHandle, const char* label, const void*, std::uint64_t) {
@@ -31,7 +32,7 @@ void count_view(Kokkos::Tools::SpaceHandle, const char* label, const void*, std:
 }  // namespace
 
 Allocations allocations() {
-  return {heap, bytes, views};
+  return {heap, bytes, large, views};
 }
 
 void count_views() {

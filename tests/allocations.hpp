@@ -8,6 +8,7 @@ namespace ccp::test {
 struct Allocations {
   std::size_t heap = 0;   ///< calls of malloc and its relatives, hence of operator new, too
   std::size_t bytes = 0;  ///< what they asked for
+  std::size_t large = 0;  ///< the same of those that asked for 2 kB or more
   std::size_t views = 0;  ///< Kokkos views of ours: those whose label begins with "ccp::"
 };
 

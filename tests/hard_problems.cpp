@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tests/support.hpp"
+
 namespace ccp::test {
 namespace {
 
@@ -61,22 +63,7 @@ ContactProblem dense_problem(const char* name, const std::vector<double>& matrix
   p.form = ContactProblem::Form::assembled;
   p.r = r;
   p.mu = mu;
-  const std::size_t n = mu.size();
-  p.delassus.row_offsets.push_back(0);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      std::array<double, 9> block{};
-      bool zero = true;
-      for (std::size_t k = 0; k < 9; ++k) {
-        block[k] = matrix[(3 * i + k / 3) * 3 * n + 3 * j + k % 3];
-        zero = zero && block[k] == 0;
-      }
-      if (zero && i != j) continue;
-      p.delassus.columns.push_back(static_cast<std::int32_t>(j));
-      p.delassus.blocks.insert(p.delassus.blocks.end(), block.begin(), block.end());
-    }
-    p.delassus.row_offsets.push_back(static_cast<std::int64_t>(p.delassus.columns.size()));
-  }
+  p.delassus = blocks_of(matrix, mu.size());
   return p;
 }
 

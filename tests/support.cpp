@@ -266,6 +266,26 @@ ContactProblem compliant_form(ContactProblem p, unsigned seed) {
   return p;
 }
 
+BlockMatrix blocks_of(const std::vector<double>& matrix, std::size_t n) {
+  BlockMatrix result;
+  result.row_offsets.push_back(0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      std::array<double, 9> block{};
+      bool zero = true;
+      for (std::size_t k = 0; k < 9; ++k) {
+        block[k] = matrix[(3 * i + k / 3) * 3 * n + 3 * j + k % 3];
+        zero = zero && block[k] == 0;
+      }
+      if (zero && i != j) continue;
+      result.columns.push_back(static_cast<std::int32_t>(j));
+      result.blocks.insert(result.blocks.end(), block.begin(), block.end());
+    }
+    result.row_offsets.push_back(static_cast<std::int64_t>(result.columns.size()));
+  }
+  return result;
+}
+
 ContactProblem assembled_form(const ContactProblem& bodies) {
   ContactProblem p;
   p.name = bodies.name;
@@ -278,23 +298,7 @@ ContactProblem assembled_form(const ContactProblem& bodies) {
   p.compliance = bodies.compliance;
   ContactProblem stiff = bodies;
   stiff.compliance.clear();
-  const std::vector<double> matrix = dense_delassus(stiff);
-  const std::size_t n = bodies.contacts();
-  p.delassus.row_offsets.push_back(0);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      std::array<double, 9> block{};
-      bool zero = true;
-      for (std::size_t k = 0; k < 9; ++k) {
-        block[k] = matrix[(3 * i + k / 3) * 3 * n + 3 * j + k % 3];
-        zero = zero && block[k] == 0;
-      }
-      if (zero && i != j) continue;
-      p.delassus.columns.push_back(static_cast<std::int32_t>(j));
-      p.delassus.blocks.insert(p.delassus.blocks.end(), block.begin(), block.end());
-    }
-    p.delassus.row_offsets.push_back(static_cast<std::int64_t>(p.delassus.columns.size()));
-  }
+  p.delassus = blocks_of(dense_delassus(stiff), p.contacts());
   return p;
 }
 

@@ -90,6 +90,9 @@ ContactProblem compliant_form(ContactProblem problem, unsigned seed);
 /// The same problem with N written out.
 ContactProblem assembled_form(const ContactProblem& bodies);
 
+/// A dense matrix [3n][3n] in 3x3 blocks; those of zeros are left out, but for the diagonal ones.
+BlockMatrix blocks_of(const std::vector<double>& matrix, std::size_t n);
+
 /// y = A x for a dense row-major matrix.
 std::vector<double> multiply(const std::vector<double>& a, const std::vector<double>& x);
 

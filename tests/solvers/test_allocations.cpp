@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "solvers/registry.hpp"
@@ -14,7 +15,7 @@ namespace ccp::test {
 namespace {
 
 Allocations operator-(const Allocations& a, const Allocations& b) {
-  return {a.heap - b.heap, a.bytes - b.bytes, a.views - b.views};
+  return {a.heap - b.heap, a.bytes - b.bytes, a.large - b.large, a.views - b.views};
 }
 
 /// Notes what has been allocated whenever an iteration ends, and ends the solve after `limit` of
@@ -69,22 +70,25 @@ TEST_CASE("allocations: they are counted") {
   const Allocations by_new = allocations() - before;
   CHECK(by_new.heap == 1);
   CHECK(by_new.bytes == 80);
+  CHECK(by_new.large == 0);
   count_views();
   const VectorView view("ccp::test::view", 10), other("somebody's", 10);
   CHECK((allocations() - before).views == 1);
 }
 
-// Kokkos makes a std::string of a kernel's label whenever the kernel starts: some hundred bytes an
-// iteration (lcp makes two thousand), however many contacts there are.
+// Kokkos makes a std::string of a kernel's label whenever the kernel starts, and with OpenMP a copy
+// of its policy: some hundred bytes a kernel, however many contacts there are. What has a number
+// for each of the 400 contacts has more than 2 kB.
 TEST_CASE("allocations: methods without iterative linear solves make nothing of a problem's size") {
   for (const char* spec :
        {"pgj", "pgs", "pgs[law=coulomb]", "pgs[sweep=colored]", "apgd", "bb", "admm", "lcp"}) {
     CAPTURE(spec);
-    const Counting small = iterate(spec, 1), large = iterate(spec, 2);
-    for (std::size_t k = small.first(); k < std::min(small.end(), large.end()); ++k) {
+    const Counting counting = iterate(spec, 2);
+    for (std::size_t k = counting.first(); k < counting.end(); ++k) {
       CAPTURE(k);
-      CHECK(large.of(k).views == 0);
-      CHECK(large.of(k).bytes <= 4096);
+      CHECK(counting.of(k).views == 0);
+      // lcp keeps a list of its pivots, which grows now and then.
+      CHECK(counting.of(k).large <= (std::string(spec) == "lcp" ? 8192 : 0));
     }
   }
 }
