@@ -39,7 +39,7 @@ inline Solved solve_once(const ContactProblem& host, const std::string& spec, Ob
   const auto solver = make_solver(SolverSpec::parse(spec));
   solver->setup(problem);
   const auto gamma =
-      to_vector(start.empty() ? std::vector<double>(3 * host.contacts(), 0.0) : start);
+      to_vector(start.empty() ? std::vector<double>(3 * host.triples(), 0.0) : start);
   Solved result;
   result.info = solver->solve(*gamma, observer);
   Referee referee(problem);

@@ -18,13 +18,16 @@ struct LawTotals {
 /// docs/measures.md#symbols has n, s and q.
 struct Look {
   const Problem& problem;
-  ConstVectorView gamma;  ///< 3n values, N s, contact axes, in the execution space's memory
-  ConstVectorView u;      ///< N gamma + r, m/s, likewise
-  int n;                  ///< contacts, > 0
-  double s;               ///< trace(N) / 3n, 1/kg
-  double q;               ///< rms(r), m/s
-  double feas;            ///< max(0, mu |u_t| - u_n, |gamma_t| - mu gamma_n), m/s and N s
-  double primal;          ///< max dist(gamma_c, K), N s
+  ConstVectorView
+      gamma;          ///< 3 values per triple, N s, contact axes, in the execution space's memory
+  ConstVectorView u;  ///< N gamma + r, m/s, likewise
+  int n;              ///< cones, > 0: contacts, and equality constraints if there are any
+  double s;           ///< trace(N) / 3n, 1/kg
+  double q;           ///< rms(r), m/s
+  /// max(0, mu |u_t| - u_n, |gamma_t| - mu gamma_n), m/s and N s; like merit and normal of the laws
+  /// NaN where there is rolling resistance or an equality constraint: the papers define none
+  double feas;
+  double primal;  ///< max dist(gamma_c, K), N s
   LawTotals convex, coulomb;
   double merit_scale;  ///< sum r_c.N_cc^-1 r_c, J; 0 where r = 0
   // Against the problem's reference; NaN where there is none.

@@ -19,7 +19,7 @@ double feas(const Look& look) {
   return look.feas;
 }
 double error(const Look& look) {
-  return std::max(cost(look), look.feas);
+  return std::isnan(look.feas) ? look.feas : std::max(cost(look), look.feas);
 }
 double primal(const Look& look) {
   return look.primal * look.s / look.q;

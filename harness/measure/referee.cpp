@@ -118,8 +118,7 @@ double largest_velocity_error(const DeviceArray<double**>& v,
 
 /// The mean of |gamma_n - reference_n| / reference_n over contacts whose reference normal impulse
 /// is at least a thousandth of the mean one.
-double mean_relative_error(const ConstVectorView& gamma, const ConstVectorView& reference) {
-  const int n = static_cast<int>(reference.extent(0) / 3);
+double mean_relative_error(const ConstVectorView& gamma, const ConstVectorView& reference, int n) {
   double total = 0, sum = 0, count = 0;
   Kokkos::parallel_reduce(
       "ccp::Referee::mean_impulse", range(n),
@@ -177,14 +176,16 @@ double weighted_norm(const DeviceArray<Sym3*>& weight, const ConstVectorView& z)
 Referee::Referee(const Problem& problem)
     : problem_(problem),
       delassus_(problem.delassus()),
-      impulse_("ccp::Referee::impulse", 3 * static_cast<std::size_t>(problem.contacts())),
-      u_("ccp::Referee::u", 3 * static_cast<std::size_t>(problem.contacts())),
+      impulse_("ccp::Referee::impulse", 3 * static_cast<std::size_t>(problem.triples())),
+      u_("ccp::Referee::u", 3 * static_cast<std::size_t>(problem.triples())),
       inverse_diagonal_(inverse_blocks(problem)) {
   const ContactProblem& host = problem.host();
-  if (problem.contacts() == 0) return;
+  if (problem.triples() == 0) return;
+  if (!problem.pools().empty()) pooled_.emplace(host);
   const auto r = upload<VectorView>("ccp::Referee::r", host.r, host.r.size());
   const double rms = std::sqrt(sum_of_squares(r) / static_cast<double>(host.r.size()));
   if (rms > 0) q_ = rms;
+  if (pooled_) q_ = pooled_->q();
   merit_scale_ = weighted_norm(inverse_diagonal_, r);
 
   if (!host.reference) return;
@@ -224,12 +225,29 @@ double Referee::objective(const ConstVectorView& gamma) const {
   return sum;
 }
 
+/// Totals, and the scales that go with them.
+struct Referee::Judged {
+  Totals totals;
+  int cones;
+  double s;
+};
+
+Referee::Judged Referee::judge(const ConstVectorView& gamma) const {
+  if (!pooled_) {
+    return {collect(problem_, inverse_diagonal_, gamma, u_), problem_.contacts(),
+            problem_.delassus_scale()};
+  }
+  const PooledReferee::Totals found = pooled_->measure(download(gamma), download(u_));
+  Totals totals{found.finite, not_a_number, found.primal, found.convex, found.coulomb};
+  for (LawTotals* law : {&totals.convex, &totals.coulomb}) law->merit = law->normal = not_a_number;
+  return {totals, pooled_->cones(), pooled_->s()};
+}
+
 Measures Referee::measure(const Vector& gamma_vector) {
-  const int n = problem_.contacts();
-  if (n == 0) return Measures(0);
+  if (problem_.triples() == 0) return Measures(0);
   const ConstVectorView gamma = read_view(gamma_vector);
   compute_velocity(gamma);
-  const Totals totals = collect(problem_, inverse_diagonal_, gamma, u_);
+  const auto [totals, n, s] = judge(gamma);
   if (!std::isfinite(totals.finite) || !std::isfinite(totals.convex.dot)) {
     return Measures(not_a_number);
   }
@@ -237,7 +255,7 @@ Measures Referee::measure(const Vector& gamma_vector) {
             gamma,
             u_,
             n,
-            problem_.delassus_scale(),
+            s,
             q_,
             totals.feas,
             totals.primal,
@@ -248,7 +266,7 @@ Measures Referee::measure(const Vector& gamma_vector) {
             not_a_number,
             not_a_number};
   if (has_reference_) {
-    look.multiplier = mean_relative_error(gamma, reference_gamma_);
+    look.multiplier = mean_relative_error(gamma, reference_gamma_, problem_.contacts());
     look.objective_gap = objective(gamma) - reference_objective_;
     if (!delassus_->is_assembled()) {
       look.velocity =

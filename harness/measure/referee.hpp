@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
 #include "harness/measure/measures.hpp"
+#include "harness/measure/pooled_totals.hpp"
+
 #include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
 
@@ -16,7 +19,7 @@ class Referee {
  public:
   explicit Referee(const Problem& problem);
 
-  /// @param gamma  3n values, N s. Anything that is not finite makes every measure NaN.
+  /// @param gamma  3 values per triple, N s. Anything that is not finite makes every measure NaN.
   Measures measure(const Vector& gamma);
 
   /// rms(r), 1 where r = 0: the velocity scale q of the scale-free measures.
@@ -27,7 +30,11 @@ class Referee {
   void compute_velocity(const ConstVectorView& gamma) const;
 
  private:
+  struct Judged;
+  Judged judge(const ConstVectorView& gamma) const;
+
   const Problem& problem_;
+  std::optional<PooledReferee> pooled_;  ///< where there are triples beside the contacts
   Teuchos::RCP<DelassusOperator> delassus_;
   VectorView impulse_;                   ///< gamma in world axes
   VectorView u_;                         ///< velocity, contact axes

@@ -221,7 +221,7 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
   const ContactProblem host = read_problem(request.problem_file);
   RunResult result = describe(request, host, command_line);
   result.info.own_residual = std::nan("");
-  const std::size_t size = 3 * host.contacts();
+  const std::size_t size = 3 * host.triples();
 
   const Problem problem(host);
   Referee referee(problem);

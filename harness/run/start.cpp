@@ -23,10 +23,10 @@ std::vector<double> impulses_of(const std::string& file, const ContactProblem& p
                      "nothing of that name");
   }
   std::vector<double> gamma = result.read<double>("/final/gamma").data;
-  if (gamma.size() != 3 * problem.contacts()) {
+  if (gamma.size() != 3 * problem.triples()) {
     throw InputError(
         file, "/final/gamma",
-        fmt::format("{} values, 3 per contact of {}", 3 * problem.contacts(), problem.name),
+        fmt::format("{} values, 3 per contact of {}", 3 * problem.triples(), problem.name),
         fmt::format("{}", gamma.size()));
   }
   return gamma;

@@ -84,6 +84,10 @@ Hdf5File open_problem(const std::string& path) {
 
 }  // namespace
 
+int schema_version_of(const ContactProblem& problem) {
+  return problem.triples() == problem.contacts() ? 1 : problem_schema_version;
+}
+
 ContactProblem read_problem(const std::string& path) {
   const Hdf5File file = open_problem(path);
   const auto format = file.string_attribute("/", "format");
@@ -92,8 +96,8 @@ ContactProblem read_problem(const std::string& path) {
                      format ? fmt::format("'{}'", *format) : "nothing");
   }
   const auto version = number(file, "/", "version");
-  if (!version || *version != problem_schema_version) {
-    throw InputError(path, "root attribute version", fmt::format("{}", problem_schema_version),
+  if (!version || !(*version == 1 || *version == problem_schema_version)) {
+    throw InputError(path, "root attribute version", fmt::format("1 to {}", problem_schema_version),
                      version ? fmt::format("{}", *version) : "nothing");
   }
   ContactProblem problem;
@@ -162,7 +166,7 @@ void write_problem(const std::string& path, const ContactProblem& problem, bool 
 void put_problem(Hdf5File& file, const ContactProblem& problem) {
   file.make_group("/");
   file.set_attribute("/", "format", format_name);
-  file.set_attribute("/", "version", static_cast<std::int64_t>(problem_schema_version));
+  file.set_attribute("/", "version", static_cast<std::int64_t>(schema_version_of(problem)));
   file.set_attribute("/", "name", problem.name);
   file.set_attribute("/", "form",
                      problem.form == ContactProblem::Form::bodies ? "bodies" : "assembled");
@@ -193,7 +197,7 @@ void put_problem(Hdf5File& file, const ContactProblem& problem) {
     file.set_attribute("/delassus", "symmetrisation", "(A + A^T) / 2");
   }
   if (problem.reference) {
-    file.write("/reference/gamma", problem.reference->gamma, {problem.contacts(), 3});
+    file.write("/reference/gamma", problem.reference->gamma, {problem.triples(), 3});
     if (!problem.reference->velocity.empty()) {
       file.write("/reference/velocity", problem.reference->velocity, {problem.bodies(), 6});
     }
@@ -203,7 +207,7 @@ void put_problem(Hdf5File& file, const ContactProblem& problem) {
     }
   }
   for (const auto& [name, guess] : problem.guesses) {
-    file.write("/guesses/" + name + "/gamma", guess.gamma, {problem.contacts(), 3});
+    file.write("/guesses/" + name + "/gamma", guess.gamma, {problem.triples(), 3});
     file.set_attribute("/guesses/" + name, "method", guess.method);
   }
   file.make_group("/source");

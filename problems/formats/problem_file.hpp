@@ -6,14 +6,18 @@
 
 namespace ccp {
 
-/// Version of the file schema this library reads and writes; see docs/problem-format.md.
-inline constexpr int problem_schema_version = 1;
+/// The newest version of the file schema that this library reads, all versions from 1 on, and
+/// writes; see docs/problem-format.md.
+inline constexpr int problem_schema_version = 2;
+/// What a problem is written as: 2 with rolling resistance or equality constraints, which readers
+/// of version 1 would overlook, and 1 without.
+int schema_version_of(const ContactProblem& problem);
 
 class Hdf5File;
 
 /// Reads and fully validates a problem file, or a step of a sequence file ("seq.h5#12").
 /// @throws InputError naming file, dataset, expected and found: missing or damaged file, other
-///         format or version, wrong shape, index out of range, NaN, negative mass or mu,
+///         format or newer version, wrong shape, index out of range, NaN, negative mass or mu,
 ///         frame not orthonormal, content that does not match its hash
 ContactProblem read_problem(const std::string& path);
 

@@ -188,6 +188,17 @@ void check_rolling(const std::string& where, const ContactProblem& p) {
   check_not_negative(where, "/rolling/compliance", pool.compliance, 2);
 }
 
+/// Triple k of an array has zeros in the rows that are not in use; an empty array is all zeros.
+void check_unused_rows(const std::string& where, const char* path, const std::vector<double>& data,
+                       std::size_t k, std::int32_t rows) {
+  for (std::size_t row = static_cast<std::size_t>(rows); row < 3 && !data.empty(); ++row) {
+    if (data[3 * k + row] == 0) continue;
+    throw InputError(where, fmt::format("{}[{}]", path, k),
+                     fmt::format("zeros after its {} rows", rows),
+                     fmt::format("{}", data[3 * k + row]));
+  }
+}
+
 void check_equality(const std::string& where, const ContactProblem& p) {
   const EqualityPool& pool = p.equality;
   for (std::size_t k = 0; k < pool.size(); ++k) {
@@ -197,6 +208,8 @@ void check_equality(const std::string& where, const ContactProblem& p) {
       throw InputError(where, fmt::format("/equality/rows[{}]", k), "1 to 3",
                        fmt::format("{}", rows));
     }
+    check_unused_rows(where, "/equality/r", pool.r, k, rows);
+    check_unused_rows(where, "/equality/compliance", pool.compliance, k, rows);
     for (const auto* jacobian : {&pool.jacobian_a, &pool.jacobian_b}) {
       const auto begin = jacobian->begin() + static_cast<std::ptrdiff_t>(18 * k + 6 * rows),
                  end = jacobian->begin() + static_cast<std::ptrdiff_t>(18 * (k + 1));
@@ -382,15 +395,15 @@ void ContactProblem::validate(const std::string& where) const {
                        "names of letters, digits, '-' and '_', other than 'cold' and 'reference'",
                        "'" + guess + "'");
     }
-    if (values.gamma.size() != 3 * contacts()) {
-      throw InputError(where, path, fmt::format("{} values", 3 * contacts()),
+    if (values.gamma.size() != 3 * triples()) {
+      throw InputError(where, path, fmt::format("{} values", 3 * triples()),
                        fmt::format("{}", values.gamma.size()));
     }
     check_finite(where, path, values.gamma.data(), values.gamma.size(), 3);
   }
   if (!reference) return;
-  if (reference->gamma.size() != 3 * contacts()) {
-    throw InputError(where, "/reference/gamma", fmt::format("{} values", 3 * contacts()),
+  if (reference->gamma.size() != 3 * triples()) {
+    throw InputError(where, "/reference/gamma", fmt::format("{} values", 3 * triples()),
                      fmt::format("{}", reference->gamma.size()));
   }
   check_finite(where, "/reference/gamma", reference->gamma.data(), reference->gamma.size(), 3);

@@ -23,7 +23,7 @@ struct BlockMatrix {
 
 /// A solution stored with a problem, and what the referee measured of it.
 struct Reference {
-  std::vector<double> gamma;  ///< [n][3] N s
+  std::vector<double> gamma;  ///< [triples][3] N s, see ContactProblem::triples()
   /// [m][6] m/s and rad/s, what gamma adds to the velocities of the bodies, M^-1 D gamma; empty in
   /// assembled form and in files made before it was stored.
   std::vector<double> velocity;
@@ -33,7 +33,7 @@ struct Reference {
 
 /// A point to start from, stored with a problem.
 struct Guess {
-  std::vector<double> gamma;  ///< [n][3] N s
+  std::vector<double> gamma;  ///< [triples][3] N s
   std::string method;         ///< where it comes from, e.g. "solution of the step before"
 };
 
@@ -57,7 +57,6 @@ enum class ConstraintKind {
 /// Rolling resistance, u_r = F (w_B - w_A) + r for the frame F of the contact it belongs to. With
 /// the contact's gamma and the moment gamma_r [N m s] in its axes,
 ///     K6 = { gamma_n >= 0, |gamma_t| <= mu gamma_n, |gamma_r| <= rho gamma_n }.
-/// No solver takes such rows yet.
 struct RollingPool {
   std::vector<std::int32_t> contact;  ///< [k] contacts that have it, ascending
   std::vector<double> rho;            ///< [k] m, >= 0
@@ -68,7 +67,6 @@ struct RollingPool {
 
 /// Bilateral constraints, up to three rows each:
 ///     0 = u = J_A (v_A, w_A) + J_B (v_B, w_B) + r + Sigma gamma,  gamma free.
-/// No solver takes such rows yet.
 struct EqualityPool {
   std::vector<std::int32_t> bodies;  ///< [k][2] bodies A and B; -1 = immovable
   std::vector<std::int32_t> rows;    ///< [k] 1 to 3 rows are in use; the others are zero
@@ -117,7 +115,7 @@ struct ContactProblem {
   std::vector<double> frame;                 ///< [n][3][3] rows n, t1, t2; n points from A to B
   std::vector<double> arm_a, arm_b;  ///< [n][3] m, body centre to contact; empty: no body rotates
 
-  RollingPool rolling;  ///< empty in all problems of today
+  RollingPool rolling;
   EqualityPool equality;
 
   // What the bodies form was made from; empty (or 0) where it is not known.
@@ -137,6 +135,9 @@ struct ContactProblem {
   Source source;
 
   std::size_t contacts() const { return mu.size(); }
+  /// Triples of rows of all kinds, and of gamma, u and r: those of the contacts come first, then
+  /// the rolling ones, then the equality constraints.
+  std::size_t triples() const { return contacts() + rolling.size() + equality.size(); }
   std::size_t bodies() const { return inverse_mass.size(); }
   bool rotates() const { return !inverse_inertia.empty(); }
   bool is_compliant() const { return !compliance.empty(); }

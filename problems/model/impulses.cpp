@@ -3,6 +3,48 @@
 #include "problems/model/constraint_math.hpp"
 
 namespace ccp {
+namespace {
+
+/// The moments of rolling resistance, in the axes of their contacts.
+void add_rolling(const ContactProblem& problem, const std::vector<double>& gamma,
+                 std::vector<double>& momentum) {
+  for (std::size_t k = 0; k < problem.rolling.size(); ++k) {
+    const auto c = static_cast<std::size_t>(problem.rolling.contact[k]);
+    const Vec3 p = to_world_axes(&problem.frame[9 * c], triple(gamma, problem.contacts() + k));
+    for (int side = 0; side < 2; ++side) {
+      const std::int32_t body = problem.contact_bodies[2 * c + side];
+      if (body < 0) continue;
+      double* const torque = &momentum[6 * static_cast<std::size_t>(body) + 3];
+      torque[0] += side_sign(side) * p.x;
+      torque[1] += side_sign(side) * p.y;
+      torque[2] += side_sign(side) * p.z;
+    }
+  }
+}
+
+/// J^T gamma of the equality constraints; without rotation the linear half of it.
+void add_equality(const ContactProblem& problem, const std::vector<double>& gamma,
+                  std::vector<double>& momentum) {
+  const EqualityPool& pool = problem.equality;
+  const std::size_t first = 3 * (problem.contacts() + problem.rolling.size());
+  const int columns = problem.rotates() ? 6 : 3;
+  for (std::size_t k = 0; k < pool.size(); ++k) {
+    for (int side = 0; side < 2; ++side) {
+      const std::int32_t body = pool.bodies[2 * k + side];
+      if (body < 0) continue;
+      const double* const jacobian =
+          side == 0 ? &pool.jacobian_a[18 * k] : &pool.jacobian_b[18 * k];
+      for (int row = 0; row < 3; ++row) {
+        for (int i = 0; i < columns; ++i) {
+          momentum[6 * static_cast<std::size_t>(body) + i] +=
+              jacobian[6 * row + i] * gamma[first + 3 * k + row];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<double> body_momenta(const ContactProblem& problem, const std::vector<double>& gamma) {
   std::vector<double> momentum(6 * problem.bodies(), 0.0);
@@ -21,6 +63,8 @@ std::vector<double> body_momenta(const ContactProblem& problem, const std::vecto
       if (problem.rotates()) add(at + 1, side_sign(side), cross(arm_of(problem, c, side), p));
     }
   }
+  add_rolling(problem, gamma, momentum);
+  add_equality(problem, gamma, momentum);
   return momentum;
 }
 

@@ -7,7 +7,7 @@
 namespace ccp {
 
 /// What impulses do to bodies, D gamma (bodies form).
-/// @param gamma  [n][3] N s, contact axes
+/// @param gamma  [triples][3] N s, contact axes; N m s of rolling triples
 /// @return [m][6] N s and N m s, linear then angular; angular parts are zero if no body rotates
 std::vector<double> body_momenta(const ContactProblem& problem, const std::vector<double>& gamma);
 

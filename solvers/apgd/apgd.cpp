@@ -9,7 +9,7 @@
 namespace ccp {
 namespace {
 
-/// y = x + beta (x - x_old) of one contact.
+/// y = x + beta (x - x_old) of one triple.
 KOKKOS_INLINE_FUNCTION Vec3 extrapolate(const VectorView& x, const VectorView& x_old, double beta,
                                         int c) {
   const Vec3 now = load3(x, c);
@@ -49,7 +49,7 @@ void ApgdSolver::setup(const Problem& problem) {
   problem_ = &problem;
   delassus_ = problem.delassus();
   metric_ = gradient_metric(problem, options_.metric);
-  const std::size_t size = 3 * static_cast<std::size_t>(problem.contacts());
+  const std::size_t size = 3 * static_cast<std::size_t>(problem.triples());
   x_ = VectorView("ccp::Apgd::x", size);
   x_old_ = VectorView("ccp::Apgd::x_old", size);
   z_ = VectorView("ccp::Apgd::z", size);
@@ -57,9 +57,13 @@ void ApgdSolver::setup(const Problem& problem) {
   image_y_ = delassus_->make_image("ccp::Apgd::image_y");
   image_z_ = delassus_->make_image("ccp::Apgd::image_z");
   if (delassus_->image_is_product()) d_ = VectorView("ccp::Apgd::d", size);
+  if (problem.pools().empty()) return;
+  y_ = VectorView("ccp::Apgd::y", size);
+  u_ = VectorView("ccp::Apgd::u", size);
 }
 
 ApgdSolver::StepSums ApgdSolver::take_step(double beta, double length) const {
+  if (!problem_->pools().empty()) return take_step_of_all(beta, length);
   StepSums sums;
   delassus_->sum_velocities(image_y_,
                             TakeStep{x_, x_old_, z_, problem_->r(), metric_, beta, length},
@@ -67,11 +71,31 @@ ApgdSolver::StepSums ApgdSolver::take_step(double beta, double length) const {
   return sums;
 }
 
+ApgdSolver::StepSums ApgdSolver::take_step_of_all(double beta, double length) const {
+  const auto x = x_, x_old = x_old_, y = y_, u = u_, z = z_;
+  Kokkos::parallel_for(
+      "ccp::Apgd::extrapolate", range(problem_->triples()),
+      KOKKOS_LAMBDA(const int t) { store3(y, t, extrapolate(x, x_old, beta, t)); });
+  gradient_of(*problem_, *delassus_, image_y_, u);
+  project_step(*problem_, metric_, y, u, length, z);
+  const GradientMetric metric = metric_;
+  StepSums sums;
+  Kokkos::parallel_reduce(
+      "ccp::Apgd::step_sums", range(problem_->triples()),
+      KOKKOS_LAMBDA(const int t, double& descent, double& size) {
+        const Vec3 to = load3(z, t);
+        descent += dot(load3(u, t), to - load3(x, t));
+        size += metric.square(t, to - load3(y, t));
+      },
+      Kokkos::Sum<double>(sums.descent), Kokkos::Sum<double>(sums.size));
+  return sums;
+}
+
 double ApgdSolver::largest_step(double beta) const {
   const auto x = x_, x_old = x_old_, z = z_;
   const GradientMetric metric = metric_;
   return largest_finite(
-      "ccp::Apgd::largest_step", problem_->contacts(), KOKKOS_LAMBDA(const int c) {
+      "ccp::Apgd::largest_step", problem_->triples(), KOKKOS_LAMBDA(const int c) {
         return metric.speed(c, load3(z, c) - extrapolate(x, x_old, beta, c));
       });
 }
@@ -79,7 +103,7 @@ double ApgdSolver::largest_step(double beta) const {
 void ApgdSolver::store_step(double beta) const {
   const auto x = x_, x_old = x_old_, z = z_, d = d_;
   Kokkos::parallel_for(
-      "ccp::Apgd::store_step", range(problem_->contacts()),
+      "ccp::Apgd::store_step", range(problem_->triples()),
       KOKKOS_LAMBDA(const int c) { store3(d, c, load3(z, c) - extrapolate(x, x_old, beta, c)); });
 }
 
@@ -99,14 +123,14 @@ void ApgdSolver::blend(double beta) const {
       });
 }
 
-/// x.Nx / x.Dx for unit impulses along all normals: where L starts.
+/// x.Nx / x.Dx for unit impulses along all normals (first axes): where L starts.
 double ApgdSolver::curvature_of_ones() const {
   const auto z = z_;
   const auto normal = problem_->normal();
   const auto weight = metric_.weight;
   double size = 0;
   Kokkos::parallel_reduce(
-      "ccp::Apgd::curvature_of_ones", range(problem_->contacts()),
+      "ccp::Apgd::curvature_of_ones", range(problem_->triples()),
       KOKKOS_LAMBDA(const int c, double& total) {
         store3(z, c, row3(normal, c));
         total += weight(c, 0);
@@ -119,7 +143,7 @@ double ApgdSolver::curvature_of_ones() const {
 
 Info ApgdSolver::solve(Vector& gamma, Observer& observer) {
   Info info = fixed_point_info(*problem_, "projected step [m/s]");
-  if (problem_->contacts() == 0) return info;
+  if (problem_->triples() == 0) return info;
   const double most = metric_.largest_curvature;
   double lipschitz = std::min(curvature_of_ones(), most), theta = 1, beta = 0;
   problem_->to_world_axes(read_view(gamma), x_);

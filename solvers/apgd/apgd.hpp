@@ -38,6 +38,7 @@ class ApgdSolver : public Solver {
     double size = 0;     ///< d.Dd
   };
   StepSums take_step(double beta, double length) const;
+  StepSums take_step_of_all(double beta, double length) const;
   double largest_step(double beta) const;
   double curvature_of_ones() const;
   void blend(double beta) const;
@@ -52,7 +53,8 @@ class ApgdSolver : public Solver {
   // Impulses in world axes, and their images under N: of the last two iterates and the next one.
   VectorView x_, x_old_, z_;
   DelassusOperator::Image image_x_, image_y_, image_z_;
-  VectorView d_;  ///< the step, where images are products
+  VectorView d_;      ///< the step, where images are products
+  VectorView y_, u_;  ///< y and N y + r, where there are triples beside the contacts
 };
 
 }  // namespace ccp

@@ -55,17 +55,38 @@ void BbSolver::setup(const Problem& problem) {
   problem_ = &problem;
   delassus_ = problem.delassus();
   metric_ = gradient_metric(problem, options_.metric);
-  const std::size_t size = 3 * static_cast<std::size_t>(problem.contacts());
+  const std::size_t size = 3 * static_cast<std::size_t>(problem.triples());
   x_ = VectorView("ccp::Bb::x", size);
   d_ = VectorView("ccp::Bb::d", size);
   image_x_ = delassus_->make_image("ccp::Bb::image_x");
   image_d_ = delassus_->make_image("ccp::Bb::image_d");
+  if (!problem.pools().empty()) u_ = VectorView("ccp::Bb::u", size);
 }
 
 BbSolver::Direction BbSolver::find_direction(double length, double lambda) const {
+  if (!problem_->pools().empty()) return find_direction_of_all(length, lambda);
   Direction found;
   delassus_->sum_velocities(image_x_, FindDirection{x_, d_, problem_->r(), metric_, length, lambda},
                             found.slope, found.size);
+  return found;
+}
+
+BbSolver::Direction BbSolver::find_direction_of_all(double length, double lambda) const {
+  const auto x = x_, d = d_, u = u_;
+  vector_kernels::add(1, x, lambda, d, x);
+  gradient_of(*problem_, *delassus_, image_x_, u);
+  project_step(*problem_, metric_, x, u, length, d);
+  const GradientMetric metric = metric_;
+  Direction found;
+  Kokkos::parallel_reduce(
+      "ccp::Bb::direction_sums", range(problem_->triples()),
+      KOKKOS_LAMBDA(const int t, double& slope, double& size) {
+        const Vec3 step = load3(d, t) - load3(x, t);
+        slope += dot(load3(u, t), step);
+        size += metric.square(t, step);
+        store3(d, t, step);
+      },
+      Kokkos::Sum<double>(found.slope), Kokkos::Sum<double>(found.size));
   return found;
 }
 
@@ -73,13 +94,23 @@ double BbSolver::largest_step() const {
   const auto d = d_;
   const GradientMetric metric = metric_;
   return largest_finite(
-      "ccp::Bb::largest_step", problem_->contacts(),
+      "ccp::Bb::largest_step", problem_->triples(),
       KOKKOS_LAMBDA(const int c) { return metric.speed(c, load3(d, c)); });
 }
 
 double BbSolver::image_square() const {
   double square = 0, unused = 0;
-  delassus_->sum_velocities(image_d_, ImageSquare{metric_}, square, unused);
+  if (problem_->pools().empty()) {
+    delassus_->sum_velocities(image_d_, ImageSquare{metric_}, square, unused);
+    return square;
+  }
+  delassus_->product_of(image_d_, u_);
+  const auto u = u_;
+  const GradientMetric metric = metric_;
+  Kokkos::parallel_reduce(
+      "ccp::Bb::image_square", range(problem_->triples()),
+      KOKKOS_LAMBDA(const int t, double& sum) { sum += metric.inverse_square(t, load3(u, t)); },
+      square);
   return square;
 }
 
@@ -87,7 +118,7 @@ Info BbSolver::solve(Vector& gamma, Observer& observer) {
   constexpr double sufficient_decrease = 1e-4, shortest = 1e-10, longest = 1e10;
   constexpr long iterations_between_refreshes = 1000;  // of what is carried along
   Info info = fixed_point_info(*problem_, "projected step [m/s]");
-  if (problem_->contacts() == 0) return info;
+  if (problem_->triples() == 0) return info;
   problem_->to_world_axes(read_view(gamma), x_);
   Kokkos::deep_copy(ExecSpace(), d_, 0);
   double alpha = 1 / metric_.largest_curvature, lambda = 0, objective = 0;

@@ -38,6 +38,7 @@ class BbSolver : public Solver {
     double size = 0;   ///< d.Dd
   };
   Direction find_direction(double length, double lambda) const;
+  Direction find_direction_of_all(double length, double lambda) const;
   double largest_step() const;
   double image_square() const;
 
@@ -47,6 +48,7 @@ class BbSolver : public Solver {
   Teuchos::RCP<DelassusOperator> delassus_;
   GradientMetric metric_;
   VectorView x_, d_;  ///< world axes
+  VectorView u_;      ///< N x + r or N d, where there are triples beside the contacts
   DelassusOperator::Image image_x_, image_d_;
 };
 

@@ -14,24 +14,35 @@ struct RollingTriples {
 };
 
 /// The point of  K6 = { gamma_n >= 0, |gamma_t| <= mu gamma_n, |gamma_r| <= rho gamma_n }  nearest
-/// to z. For a given normal part n the nearest t and r are cut at mu n and rho n, and n solves
-///     n - a = mu (T - mu n)_+ + rho (R - rho n)_+,   n >= 0,
-/// a, T, R the normal part and the sizes of z. Each of the four choices of cuts that act gives a
+/// to z in the metric diag(a, b, b) of contact axes and c of the rolling triple. For a given normal
+/// part n the nearest t and r are cut at mu n and rho n, and n solves
+///     n - z_n = mu b/a (T - mu n)_+ + rho c/a (R - rho n)_+,   n >= 0,
+/// z_n, T, R the normal part and the sizes of z. Each of the four choices of cuts that act gives a
 /// line through one root, and the right one is the largest: the difference of the two sides is the
 /// least of those lines.
-KOKKOS_INLINE_FUNCTION RollingTriples project_rolling_cone(const RollingTriples& z,
-                                                           const Vec3& normal, double mu,
-                                                           double rho) {
+/// @param across, rolling  b / a and c / a
+KOKKOS_INLINE_FUNCTION RollingTriples project_rolling_in_metric(const RollingTriples& z,
+                                                                const Vec3& normal, double mu,
+                                                                double rho, double across,
+                                                                double rolling) {
   const Split s = split(z.contact, normal);
   const double size = norm(z.rolling);
-  const double slide = s.n + mu * s.size, roll = rho * size;
+  const double slide = mu * across * s.size, roll = rho * rolling * size;
+  const double sliding = mu * mu * across, turning = rho * rho * rolling;
   double n = s.n > 0 ? s.n : 0;
-  const double roots[3] = {slide / (1 + mu * mu), (s.n + roll) / (1 + rho * rho),
-                           (slide + roll) / (1 + mu * mu + rho * rho)};
+  const double roots[3] = {(s.n + slide) / (1 + sliding), (s.n + roll) / (1 + turning),
+                           (s.n + slide + roll) / (1 + sliding + turning)};
   for (const double root : roots) n = root > n ? root : n;
   const double t = s.size > mu * n ? mu * n / s.size : 1;
   const double r = size > rho * n ? rho * n / size : 1;
   return {n * normal + t * s.t, r * z.rolling};
+}
+
+/// The same in the Euclidean metric.
+KOKKOS_INLINE_FUNCTION RollingTriples project_rolling_cone(const RollingTriples& z,
+                                                           const Vec3& normal, double mu,
+                                                           double rho) {
+  return project_rolling_in_metric(z, normal, mu, rho, 1, 1);
 }
 
 /// Euclidean distance to K6.

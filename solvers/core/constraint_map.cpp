@@ -317,7 +317,13 @@ double most_neighbours(const ContactProblem& problem) {
     return offset.size() < 2 ? 1 : static_cast<double>(most);
   };
   if (problem.form == ContactProblem::Form::assembled) return longest(problem.delassus.row_offsets);
-  return longest(incidence_of(problem.contact_bodies, problem.bodies()).offset);
+  std::vector<std::int32_t> pairs = problem.contact_bodies;
+  for (const std::int32_t c : problem.rolling.contact) {
+    const auto pair = problem.contact_bodies.begin() + 2 * c;
+    pairs.insert(pairs.end(), pair, pair + 2);
+  }
+  pairs.insert(pairs.end(), problem.equality.bodies.begin(), problem.equality.bodies.end());
+  return longest(incidence_of(pairs, problem.bodies()).offset);
 }
 
 }  // namespace ccp

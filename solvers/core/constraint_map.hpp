@@ -291,7 +291,7 @@ BlockMatrix with_compliance(const ContactProblem& problem, BlockMatrix matrix);
 /// assembled.
 BlockMatrix assemble_delassus(const ContactProblem& problem);
 
-/// Contacts on the body that has most; in assembled form, blocks in the longest row of N; 1 where
+/// Triples on the body that has most; in assembled form, blocks in the longest row of N; 1 where
 /// there is none. The largest eigenvalue of N is at most that many times the one of its diagonal
 /// blocks (Cauchy and Schwarz, body by body).
 double most_neighbours(const ContactProblem& problem);

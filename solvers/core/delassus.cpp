@@ -3,7 +3,7 @@
 namespace ccp {
 
 DelassusOperator::DelassusOperator(const ContactProblem& problem)
-    : domain_(make_map(3 * problem.contacts())),
+    : domain_(make_map(3 * problem.triples())),
       contacts_(static_cast<int>(problem.contacts())),
       bodies_(static_cast<int>(problem.bodies())),
       assembled_(problem.form == ContactProblem::Form::assembled),
@@ -13,6 +13,7 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem)
     next_ = VectorView("ccp::Delassus::next", 3 * problem.contacts());
   } else {
     map_ = ConstraintMap(problem);
+    pools_ = ConstraintPools(problem);
     masses_ = body_matrices(problem, MassPower::mass);
     velocity_ = make_body_velocities();
   }
@@ -45,7 +46,7 @@ void DelassusOperator::apply(const Vector& x, Vector& y, Teuchos::ETransp, doubl
 }
 
 DelassusOperator::Image DelassusOperator::make_image(const std::string& label) const {
-  if (image_is_product()) return Image(label, contacts_, 3);
+  if (image_is_product()) return Image(label, contacts_ + pools_.size(), 3);
   return Image(label, bodies_ + 1, rotates_ ? 6 : 3);
 }
 
@@ -66,6 +67,20 @@ void DelassusOperator::compute_image(const ConstVectorView& p, const Image& imag
       });
 }
 
+void DelassusOperator::product_of(const Image& image, const VectorView& product) const {
+  const auto store = KOKKOS_LAMBDA(const int c, const Vec3& d) {
+    store3(product, c, d);
+  };
+  if (image_is_product()) {
+    Kokkos::parallel_for(
+        "ccp::Delassus::product_of", range(image.extent(0)),
+        KOKKOS_LAMBDA(const int c) { store3(product, c, row3(image, c)); });
+    return;
+  }
+  contact_velocities(image, store);
+  if (!pools_.empty()) pools_.for_each_velocity(image, {}, store);
+}
+
 double DelassusOperator::energy(const Image& image, const ConstVectorView& p) const {
   return energy_of_difference(image, Image(), p);
 }
@@ -77,7 +92,7 @@ double DelassusOperator::energy_of_difference(const Image& image, const Image& o
   const BodyMatrices m = masses_;
   double sum = 0;
   Kokkos::parallel_reduce(
-      "ccp::Delassus::energy", range(product ? contacts_ : bodies_),
+      "ccp::Delassus::energy", range(product ? contacts_ + pools_.size() : bodies_),
       KOKKOS_LAMBDA(const int i, double& total) {
         Vec3 v = row3(image, i);
         if (differs) v = v - row3(other, i);
@@ -106,6 +121,7 @@ void DelassusOperator::accumulate_bodies(const ConstVectorView& p, const Image& 
           v(i, 1) = inverse.linear(i) * sum.y;
           v(i, 2) = inverse.linear(i) * sum.z;
         });
+    if (!pools_.empty()) pools_.add_body_velocities(p, inverse, v);
     return;
   }
   const auto wrench = map_.wrench(p);
@@ -121,6 +137,7 @@ void DelassusOperator::accumulate_bodies(const ConstVectorView& p, const Image& 
                         inverse.angular(i, k, 2) * sum.torque.z;
         }
       });
+  if (!pools_.empty()) pools_.add_body_velocities(p, inverse, v);
 }
 
 DeviceArray<double* [3][3]> DelassusOperator::diagonal_blocks() const {

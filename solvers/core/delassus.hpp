@@ -1,6 +1,7 @@
 #pragma once
 
 #include "solvers/core/constraint_map.hpp"
+#include "solvers/core/constraint_pools.hpp"
 #include "solvers/core/staged_loop.hpp"
 
 namespace ccp {
@@ -38,6 +39,9 @@ struct CompliantSink {
 /// contact axes, C_n n n^T + C_t (1 - n n^T) in world axes. In pass 2 it costs one more read of p
 /// and n; in assembled form it is in the blocks.
 ///
+/// Triples of other kinds than contacts (ConstraintPools) follow the contacts in every vector, and
+/// their own kernels follow those of the contacts in every pass.
+///
 /// Copies share the constant data; the work arrays belong to one object each, so every user takes a
 /// copy of its own with `clone()`.
 class DelassusOperator : public Operator {
@@ -59,8 +63,9 @@ class DelassusOperator : public Operator {
   /// The 3x3 diagonal blocks of N in world axes. @return [n][3][3] 1/kg
   DeviceArray<double* [3][3]> diagonal_blocks() const;
 
-  /// Calls sink(c, (N p)_c) for every contact. Whatever is done with the product needs no pass of
-  /// its own then. Both a Tpetra vector's view and any other flat view of 3n entries will do for p.
+  /// Calls sink(c, (N p)_c) for every triple: for contacts and, where the problem has them, for
+  /// those of the pools. Whatever is done with the product needs no pass of its own then. Both a
+  /// Tpetra vector's view and any other flat view of as many entries will do for p.
   template <class Sink>
   void apply_fused(const ConstVectorView& p, const Sink& sink) const {
     if (assembled_) {
@@ -68,37 +73,42 @@ class DelassusOperator : public Operator {
       return;
     }
     accumulate_bodies(p, velocity_);
-    if (is_compliant()) {
+    if (map_.is_compliant()) {
       contact_velocities(velocity_,
                          CompliantSink<Sink>{sink, map_.compliance(), map_.compliant_normal(), p});
     } else {
       contact_velocities(velocity_, sink);
     }
+    if (!pools_.empty()) pools_.for_each_velocity(velocity_, p, sink);
   }
 
   /// What a vector of impulses does: the velocities it gives to the bodies, [m + 1][3 or 6], from
-  /// which a product with N is one pass over the contacts; N p itself, [n][3], in assembled form
-  /// and where contacts are compliant. Images add up like the impulses do, and in bodies form are
-  /// four times shorter.
+  /// which a product with N is one pass over the triples; N p itself, [triples][3], in assembled
+  /// form and where constraints are compliant. Images add up like the impulses do, and in bodies
+  /// form are four times shorter.
   using Image = DeviceArray<double**>;
   Image make_image(const std::string& label) const;
   void compute_image(const ConstVectorView& p, const Image& image) const;
-  /// Whether images are N p: in assembled form, and where contacts are compliant.
+  /// Whether images are N p: in assembled form, and where constraints are compliant.
   bool image_is_product() const { return assembled_ || is_compliant(); }
+  /// N p of all triples from the image of p.
+  void product_of(const Image& image, const VectorView& product) const;
   /// p . N p, from the image of p. @param p  looked at only where the image is N p
   double energy(const Image& image, const ConstVectorView& p) const;
   /// p . N p of a difference p, from the images of the two. @param p  as above
   double energy_of_difference(const Image& image, const Image& other,
                               const ConstVectorView& p) const;
-  /// Calls sink(c, (N p)_c) for every contact, as apply_fused does, for p with that image. A sink
+  /// Calls sink(c, (N p)_c) for every contact, and no other triple, for p with that image. A sink
   /// without branches runs in SIMD lanes.
   template <class Sink>
   void for_each_velocity(const Image& image, const Sink& sink) const;
-  /// Calls sink(c, (N p)_c, a_c, b_c) for every contact and adds up what it puts into a_c and b_c.
+  /// Calls sink(c, (N p)_c, a_c, b_c) for every contact, no other triple, and adds up what it puts
+  /// into a_c and b_c.
   template <class Sink>
   void sum_velocities(const Image& image, const Sink& sink, double& a, double& b) const;
 
-  /// One step p <- update(c, p_c, (N p)_c) of a fixed-point iteration, in place.
+  /// One step p <- update(c, p_c, (N p)_c) of a fixed-point iteration, in place, for a problem of
+  /// contacts alone.
   template <class Update>
   void advance(const VectorView& p, const Update& update) const;
 
@@ -110,9 +120,11 @@ class DelassusOperator : public Operator {
   }
 
   bool is_assembled() const { return assembled_; }
-  bool is_compliant() const { return map_.is_compliant(); }
+  bool is_compliant() const { return map_.is_compliant() || pools_.is_compliant(); }
   /// Who touches whom (bodies form). Its Sigma is empty in assembled form, whose blocks contain it.
   const ConstraintMap& constraints() const { return map_; }
+  /// The triples beside the contacts; empty in assembled form.
+  const ConstraintPools& pools() const { return pools_; }
 
   // Public only because device lambdas may not live in private members.
   void accumulate_bodies(const ConstVectorView& p, const Image& velocity) const;
@@ -130,7 +142,8 @@ class DelassusOperator : public Operator {
   int contacts_ = 0, bodies_ = 0;
   bool assembled_ = false, rotates_ = false;
 
-  ConstraintMap map_;    ///< bodies form
+  ConstraintMap map_;  ///< bodies form
+  ConstraintPools pools_;
   BodyMatrices masses_;  ///< M, pseudo-inverse
   BlockRows rows_;       ///< assembled form
 

@@ -26,11 +26,11 @@ struct FixedPointLimits {
   }
 };
 
-/// What such a method says before its first iteration; without contacts that is all.
+/// What such a method says before its first iteration; without constraints that is all.
 inline Info fixed_point_info(const Problem& problem, const std::string& own_residual_name) {
   Info info;
   info.own_residual_name = own_residual_name;
-  if (problem.contacts() == 0) {
+  if (problem.triples() == 0) {
     info.status = Status::converged;
   } else {
     info.own_residual = std::numeric_limits<double>::quiet_NaN();  // none yet

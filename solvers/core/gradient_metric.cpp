@@ -2,15 +2,45 @@
 
 #include <algorithm>
 
-#include "solvers/core/constraint_map.hpp"
+#include "solvers/core/constraint_cones.hpp"
+#include "solvers/core/vector_kernels.hpp"
 
 namespace ccp {
+namespace {
+
+/// The weights of the triples beside the contacts: the largest eigenvalue of their own block of N,
+/// or, plain, what delassus_scale() is for contacts in their units. @return the largest ratio of
+/// the first to what is taken
+double weigh_pools(const Problem& problem, bool plain, const DeviceArray<double* [4]>& weight) {
+  const auto blocks = problem.pools().diagonal_blocks();
+  const auto length = problem.pool_length();
+  const int first = problem.pools().first();
+  const double scale = problem.delassus_scale();
+  double largest = 0;
+  Kokkos::parallel_reduce(
+      "ccp::weigh_pools", range(problem.pools().size()),
+      KOKKOS_LAMBDA(const int j, double& maximum) {
+        const Sym3 block = blocks(j);
+        const double own = -smallest_eigenvalue(
+            {-block.xx, -block.xy, -block.xz, -block.yy, -block.yz, -block.zz});
+        const double spare = scale / (length(j) * length(j));
+        const double a = plain || !(own > 1e-10 * spare) ? spare : own;
+        weight(first + j, 0) = a;
+        weight(first + j, 1) = weight(first + j, 2) = 1 / a;
+        weight(first + j, 3) = 1;
+        if (own / a > maximum) maximum = own / a;
+      },
+      Kokkos::Max<double>(largest));
+  return largest;
+}
+
+}  // namespace
 
 GradientMetric gradient_metric(const Problem& problem, const std::string& kind) {
   const ContactMetric own = contact_metric(problem.shared_delassus().diagonal_blocks(),
                                            problem.normal(), problem.delassus_scale());
   GradientMetric metric;
-  metric.weight = DeviceArray<double* [4]>("ccp::GradientMetric::weight", problem.contacts());
+  metric.weight = DeviceArray<double* [4]>("ccp::GradientMetric::weight", problem.triples());
   metric.normal = problem.normal();
   metric.mu = problem.mu();
   const auto weight = metric.weight;
@@ -30,8 +60,33 @@ GradientMetric gradient_metric(const Problem& problem, const std::string& kind) 
         if (relative > maximum) maximum = relative;
       },
       Kokkos::Max<double>(largest));
+  if (!problem.pools().empty()) {
+    largest = std::max(largest, weigh_pools(problem, plain, metric.weight));
+  }
   metric.largest_curvature = std::max(largest, 1e-300) * most_neighbours(problem.host());
   return metric;
+}
+
+void project_step(const Problem& problem, const GradientMetric& metric, const ConstVectorView& from,
+                  const ConstVectorView& u, double length, const VectorView& z) {
+  const auto normal = problem.normal();
+  const auto weight = metric.weight;
+  Kokkos::parallel_for(
+      "ccp::project_step", range(problem.triples()), KOKKOS_LAMBDA(const int t) {
+        store3(z, t,
+               load3(from, t) - stretch(length * weight(t, 1), length * weight(t, 2), load3(u, t),
+                                        row3(normal, t)));
+      });
+  const ConstraintCones cones(problem);
+  Kokkos::parallel_for(
+      "ccp::project_cones", range(cones.size()),
+      KOKKOS_LAMBDA(const int cone) { cones.project(cone, z, metric); });
+}
+
+void gradient_of(const Problem& problem, const DelassusOperator& delassus,
+                 const DelassusOperator::Image& image, const VectorView& u) {
+  delassus.product_of(image, u);
+  vector_kernels::add(1, u, 1, problem.r(), u);
 }
 
 void add_image(const DelassusOperator::Image& image, double factor,

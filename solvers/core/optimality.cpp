@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solvers/core/cone.hpp"
+#include "solvers/core/constraint_cones.hpp"
 #include "solvers/core/extremes.hpp"
 #include "solvers/core/scales.hpp"
 
@@ -16,10 +16,104 @@ double Optimality::residual() const {
   return std::max({dual, primal, complementarity});
 }
 
+namespace {
+
+/// What double precision leaves of a velocity that impulses of a size sum up to, both relative.
+double rounding_of(double impulse) {
+  constexpr double epsilon = 2.2e-16, operations = 100;
+  return operations * epsilon * std::max(impulse, 1.0);
+}
+
+/// Where the largest of values >= 0 is; 0 where all are zero.
+int place_of_largest(const DeviceArray<double*>& values) {
+  Kokkos::MaxLoc<double, int>::value_type worst;
+  Kokkos::parallel_reduce(
+      "ccp::Optimality::worst_contact", range(values.extent(0)),
+      KOKKOS_LAMBDA(const int c, Kokkos::MaxLoc<double, int>::value_type& most) {
+        if (values(c) > most.val) most.val = values(c), most.loc = c;
+      },
+      Kokkos::MaxLoc<double, int>(worst));
+  return worst.val > 0 ? worst.loc : 0;
+}
+
+/// What one cone adds: distances, and its part of gamma . v.
+struct ConePart {
+  double dual = 0, primal = 0, work = 0, impulse = 0;
+};
+
+/// The same in problems with triples beside the contacts, for one cone of them.
+struct PooledCone {
+  ConstraintCones cones;
+  VectorView p, u;
+  DeviceArray<const double*> length;
+  bool coulomb;
+
+  KOKKOS_INLINE_FUNCTION ConePart operator()(int cone) const {
+    if (cone >= cones.contacts) return joint(cone);
+    const Vec3 axis = row3(cones.normal, cone), g = load3(p, cone), d = load3(u, cone);
+    const int k = cones.rolling_triple(cone);
+    const double unit = k < 0 ? 1 : length(k - cones.contacts);
+    const Vec3 roll = k < 0 ? Vec3{} : (1 / unit) * load3(p, k);
+    const Vec3 turn = k < 0 ? Vec3{} : unit * load3(u, k);
+    const double mu = cones.mu(cone), rho = k < 0 ? 0 : cones.limit(k) / unit;
+    const double lift = coulomb ? mu * split(d, axis).size + rho * norm(turn) : 0;
+    const Vec3 v = d + lift * axis;
+    return {distance_to_rolling_dual_cone({v, turn}, axis, mu, rho),
+            distance_to_rolling_cone({g, roll}, axis, mu, rho), dot(g, v) + dot(roll, turn),
+            norm(g)};
+  }
+  KOKKOS_INLINE_FUNCTION ConePart joint(int cone) const {
+    const int t = cones.equality_triple(cone), rows = cones.rows(cone - cones.contacts);
+    const double unit = length(t - cones.contacts);
+    const Vec3 g = (1 / unit) * load3(p, t), d = unit * load3(u, t);
+    return {distance_to_free_dual_cone(d, rows), distance_to_free_cone(g, rows), dot(g, d),
+            norm(g)};
+  }
+};
+
+Optimality pooled_optimality(const Problem& problem, Law law, const Vector& gamma) {
+  Optimality result;
+  const std::size_t size = 3 * static_cast<std::size_t>(problem.triples());
+  const VectorView p("ccp::Optimality::impulse", size), u("ccp::Optimality::velocity", size);
+  problem.to_world_axes(read_view(gamma), p);
+  const auto r = problem.r();
+  problem.delassus()->apply_fused(
+      p, KOKKOS_LAMBDA(const int t, const Vec3& d) { store3(u, t, d + load3(r, t)); });
+  const PooledCone part{ConstraintCones(problem), p, u, problem.pool_length(), law == Law::coulomb};
+  const int n = part.cones.size();
+  const DeviceArray<double*> dual("ccp::Optimality::dual", n);
+  double work = 0, largest = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Optimality::pooled", range(n),
+      KOKKOS_LAMBDA(const int cone, double& sum, double& most) {
+        const ConePart own = part(cone);
+        dual(cone) = own.dual;
+        sum += own.work;
+        raise(most, own.impulse);
+      },
+      Kokkos::Sum<double>(work), Largest(largest));
+  const double q = velocity_scale(problem), s = problem.delassus_scale();
+  result.complementarity = std::abs(work) * s / (n * q * q);
+  result.dual =
+      largest_finite(
+          "ccp::Optimality::pooled_dual", n, KOKKOS_LAMBDA(const int cone) { return dual(cone); }) /
+      q;
+  result.primal = largest_finite(
+                      "ccp::Optimality::pooled_primal", n,
+                      KOKKOS_LAMBDA(const int cone) { return part(cone).primal; }) *
+                  s / q;
+  result.rounding = rounding_of(largest * s / q);
+  result.worst_contact = place_of_largest(dual);
+  return result;
+}
+
+}  // namespace
+
 Optimality optimality(const Problem& problem, Law law, const Vector& gamma) {
   Optimality result;
   const int n = problem.contacts();
-  if (n == 0) return result;
+  if (problem.triples() == 0) return result;
+  if (!problem.pools().empty()) return pooled_optimality(problem, law, gamma);
   const std::size_t size = 3 * static_cast<std::size_t>(n);
   const VectorView p("ccp::Optimality::impulse", size), v("ccp::Optimality::velocity", size);
   const DeviceArray<double*> dual("ccp::Optimality::dual", n);
@@ -57,16 +151,8 @@ Optimality optimality(const Problem& problem, Law law, const Vector& gamma) {
                         return distance_to_cone(part.n, part.size, mu(c));
                       }) *
                   s / q;
-  constexpr double epsilon = 2.2e-16, operations = 100;
-  result.rounding = operations * epsilon * std::max(largest * s / q, 1.0);
-  Kokkos::MaxLoc<double, int>::value_type worst;
-  Kokkos::parallel_reduce(
-      "ccp::Optimality::worst_contact", range(n),
-      KOKKOS_LAMBDA(const int c, Kokkos::MaxLoc<double, int>::value_type& most) {
-        if (dual(c) > most.val) most.val = dual(c), most.loc = c;
-      },
-      Kokkos::MaxLoc<double, int>(worst));
-  result.worst_contact = worst.val > 0 ? worst.loc : 0;
+  result.rounding = rounding_of(largest * s / q);
+  result.worst_contact = place_of_largest(dual);
   return result;
 }
 
@@ -79,7 +165,11 @@ bool confirm(const Problem& problem, Law law, const Vector& gamma, double tolera
                            : found.residual() == found.primal ? "primal"
                                                               : "complementarity";
   reason = fmt::format("the own stopping rule holds, but {} is {:.2g}", term, found.residual());
-  if (found.residual() == found.dual) reason += fmt::format(" at contact {}", found.worst_contact);
+  if (found.residual() == found.dual) {
+    const int contacts = problem.contacts(), worst = found.worst_contact;
+    reason += worst < contacts ? fmt::format(" at contact {}", worst)
+                               : fmt::format(" at equality constraint {}", worst - contacts);
+  }
   return false;
 }
 

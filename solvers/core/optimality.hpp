@@ -14,17 +14,19 @@ namespace ccp {
 ///     primal           max_c dist(gamma_c, K) s / q
 ///     complementarity  |sum gamma_c . v_c| s / (n q^2)
 /// with v = u = N gamma + r, or u + (mu |u_t|) n for Coulomb's law, q = rms(r) and s = trace(N)/3n.
+/// With rolling resistance K is K6 and v has rho |u_r| added, too; equality constraints have K = R^3.
+/// Their triples count in the units of Problem::pool_length(), and n is the number of cones.
 /// Solvers check their own stopping rules with it: see confirm(). The referee has code of its own.
 struct Optimality {
   double dual = 0, primal = 0, complementarity = 0;
   double rounding = 0;     ///< what double precision leaves of `dual` at impulses of this size
-  int worst_contact = -1;  ///< where dist(v_c, K*) is largest; -1 without contacts
+  int worst_contact = -1;  ///< where dist(v_c, K*) is largest; -1 without constraints
 
   /// The largest of the three; NaN if one is.
   double residual() const;
 };
 
-/// @param gamma  impulses in contact axes, 3n values, N s
+/// @param gamma  impulses in contact axes, 3 values per triple, N s
 Optimality optimality(const Problem& problem, Law law, const Vector& gamma);
 
 /// Whether a solver whose own stopping rule holds at `gamma` may say "converged": residual() is at

@@ -30,39 +30,108 @@ DeviceArray<const double* [3][3]> frames(const ContactProblem& host) {
   }
 }
 
+/// Free velocities of all triples, in contact axes.
+std::vector<double> free_velocities(const ContactProblem& host) {
+  std::vector<double> r = host.r;
+  r.insert(r.end(), host.rolling.r.begin(), host.rolling.r.end());
+  r.insert(r.end(), host.equality.r.begin(), host.equality.r.end());
+  return r;
+}
+
 }  // namespace
 
 Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
-  const std::size_t n = host.contacts();
+  const std::size_t n = host.contacts(), triples = host.triples();
   mu_ = upload<DeviceArray<double*>>("ccp::Problem::mu", host.mu, n);
-  const auto r = upload<VectorView>("ccp::Problem::r", host.r, 3 * n);
-  std::vector<double> normal(3 * n, 0.0);
-  if (delassus_.is_assembled()) {
-    for (std::size_t c = 0; c < n; ++c) normal[3 * c] = 1;
-  } else {
+  const auto r = upload<VectorView>("ccp::Problem::r", free_velocities(host), 3 * triples);
+  std::vector<double> normal(3 * triples, 0.0);
+  for (std::size_t c = delassus_.is_assembled() ? 0 : n; c < triples; ++c) normal[3 * c] = 1;
+  if (!delassus_.is_assembled()) {
     frame_ = frames(host);
     for (std::size_t c = 0; c < n; ++c) {
       for (int k = 0; k < 3; ++k) normal[3 * c + k] = host.frame[9 * c + k];
     }
   }
-  normal_ = upload<DeviceArray<double* [3]>>("ccp::Problem::normal", normal, n);
+  normal_ = upload<DeviceArray<double* [3]>>("ccp::Problem::normal", normal, triples);
   to_world_axes(r, r);
   r_ = r;
 
-  if (n > 0) mean_diagonal_ = trace_of(delassus_) / (3.0 * static_cast<double>(n));
+  mean_diagonal_ = find_mean_diagonal();
+  pool_length_ = find_pool_length();
 }
+
+double Problem::find_mean_diagonal() const {
+  if (contacts() > 0) return trace_of(delassus_) / (3.0 * contacts());
+  if (pools().empty()) return 0;
+  const auto blocks = pools().diagonal_blocks();
+  const auto rows = pools().rows();
+  double trace = 0, count = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Problem::joint_trace", range(pools().equality()),
+      KOKKOS_LAMBDA(const int k, double& sum, double& in_use) {
+        sum += blocks(k).xx + blocks(k).yy + blocks(k).zz;
+        in_use += rows(k);
+      },
+      Kokkos::Sum<double>(trace), Kokkos::Sum<double>(count));
+  return count > 0 ? trace / count : 0;
+}
+
+DeviceArray<double*> Problem::find_pool_length() const {
+  const int size = pools().size(), rolling = pools().rolling();
+  DeviceArray<double*> length("ccp::Problem::pool_length", size);
+  if (size == 0) return length;
+  const auto blocks = pools().diagonal_blocks();
+  const auto of_contacts = delassus_.diagonal_blocks();
+  const auto contact = pools().contact(), rows = pools().rows();
+  const double scale = delassus_scale();
+  Kokkos::parallel_for(
+      "ccp::Problem::pool_length", range(size), KOKKOS_LAMBDA(const int j) {
+        const double trace = blocks(j).xx + blocks(j).yy + blocks(j).zz;
+        double wanted = 0;
+        if (j < rolling) {
+          const int c = contact(j);
+          wanted = of_contacts(c, 0, 0) + of_contacts(c, 1, 1) + of_contacts(c, 2, 2);
+        } else {
+          wanted = scale * rows(j - rolling);
+        }
+        length(j) = trace > 0 && wanted > 0 ? sqrt(wanted / trace) : 1;
+      });
+  return length;
+}
+
+namespace {
+
+/// Which frame belongs to a triple; -1: none.
+struct FrameOf {
+  int contacts, rolling;
+  bool turned;  ///< contacts have frames
+  DeviceArray<const int*> contact;
+
+  explicit FrameOf(const Problem& problem)
+      : contacts(problem.contacts()),
+        rolling(problem.pools().rolling()),
+        turned(!problem.shared_delassus().is_assembled()),
+        contact(problem.pools().contact()) {}
+  KOKKOS_INLINE_FUNCTION int operator()(int t) const {
+    if (t < contacts) return turned ? t : -1;
+    return t < contacts + rolling ? contact(t - contacts) : -1;
+  }
+};
+
+}  // namespace
 
 void Problem::to_world_axes(const ConstVectorView& contact, const VectorView& world) const {
   const auto f = frame_;
-  const bool turned = !delassus_.is_assembled();
+  const FrameOf frame_of(*this);
   Kokkos::parallel_for(
-      "ccp::Problem::to_world_axes", range(contacts()), KOKKOS_LAMBDA(const int c) {
-        const Vec3 g = load3(contact, c);
-        if (!turned) {
-          store3(world, c, g);
+      "ccp::Problem::to_world_axes", range(triples()), KOKKOS_LAMBDA(const int t) {
+        const Vec3 g = load3(contact, t);
+        const int c = frame_of(t);
+        if (c < 0) {
+          store3(world, t, g);
           return;
         }
-        store3(world, c,
+        store3(world, t,
                Vec3{f(c, 0, 0) * g.x + f(c, 1, 0) * g.y + f(c, 2, 0) * g.z,
                     f(c, 0, 1) * g.x + f(c, 1, 1) * g.y + f(c, 2, 1) * g.z,
                     f(c, 0, 2) * g.x + f(c, 1, 2) * g.y + f(c, 2, 2) * g.z});
@@ -71,15 +140,16 @@ void Problem::to_world_axes(const ConstVectorView& contact, const VectorView& wo
 
 void Problem::to_contact_axes(const ConstVectorView& world, const VectorView& contact) const {
   const auto f = frame_;
-  const bool turned = !delassus_.is_assembled();
+  const FrameOf frame_of(*this);
   Kokkos::parallel_for(
-      "ccp::Problem::to_contact_axes", range(contacts()), KOKKOS_LAMBDA(const int c) {
-        const Vec3 p = load3(world, c);
-        if (!turned) {
-          store3(contact, c, p);
+      "ccp::Problem::to_contact_axes", range(triples()), KOKKOS_LAMBDA(const int t) {
+        const Vec3 p = load3(world, t);
+        const int c = frame_of(t);
+        if (c < 0) {
+          store3(contact, t, p);
           return;
         }
-        store3(contact, c,
+        store3(contact, t,
                Vec3{f(c, 0, 0) * p.x + f(c, 0, 1) * p.y + f(c, 0, 2) * p.z,
                     f(c, 1, 0) * p.x + f(c, 1, 1) * p.y + f(c, 1, 2) * p.z,
                     f(c, 2, 0) * p.x + f(c, 2, 1) * p.y + f(c, 2, 2) * p.z});

@@ -14,14 +14,23 @@ class Problem {
 
   const ContactProblem& host() const { return host_; }
   int contacts() const { return delassus_.contacts(); }
+  /// Triples of all kinds: contacts, and those of pools().
+  int triples() const { return contacts() + pools().size(); }
+  /// Rolling resistance and equality constraints.
+  const ConstraintPools& pools() const { return delassus_.pools(); }
+  /// What makes their velocities and impulses comparable with those of contacts, [pools().size()]
+  /// m, or 1 for rows in m/s: a velocity times it is in m/s, an impulse over it in N s, and the
+  /// mean diagonal of the triple's block of N is then that of its contact's (of rolling triples) or
+  /// delassus_scale() (of equality constraints).
+  DeviceArray<const double*> pool_length() const { return pool_length_; }
   Teuchos::RCP<const Map> map() const { return delassus_.getDomainMap(); }
 
   /// N with work arrays of the caller's own.
   Teuchos::RCP<DelassusOperator> delassus() const { return delassus_.clone(); }
   const DelassusOperator& shared_delassus() const { return delassus_; }
-  /// Free contact velocity, 3n values in world axes, m/s.
+  /// Free velocity, 3 values per triple, in world axes (equality constraints: in their own), m/s.
   ConstVectorView r() const { return r_; }
-  /// Unit normals in world axes, [n][3].
+  /// Unit normals in world axes, [triples][3]; (1, 0, 0) for triples without one.
   DeviceArray<const double* [3]> normal() const { return normal_; }
   /// Contact frames, [n][3][3] rows n, t1, t2 in world axes; empty in assembled form.
   DeviceArray<const double* [3][3]> frame() const { return frame_; }
@@ -30,22 +39,28 @@ class Problem {
     return mu_;
   }
 
-  /// World axes from contact axes and back, 3n values each; the two views may be the same.
+  /// World axes from contact axes and back, 3 values per triple each; the two views may be the
+  /// same. A rolling triple has the axes of its contact, an equality constraint stays as it is.
   void to_world_axes(const ConstVectorView& contact, const VectorView& world) const;
   void to_contact_axes(const ConstVectorView& world, const VectorView& contact) const;
 
-  /// trace(N) / 3n, 1/kg; 0 without contacts.
+  /// trace(N) / 3n over the contacts, 1/kg; without contacts over the rows of equality constraints,
+  /// and 0 without those.
   double mean_diagonal() const { return mean_diagonal_; }
   /// s, the scale of N: the same, and 1 where that is not positive.
   double delassus_scale() const { return mean_diagonal_ > 0 ? mean_diagonal_ : 1; }
 
  private:
+  double find_mean_diagonal() const;
+  DeviceArray<double*> find_pool_length() const;
+
   const ContactProblem& host_;
   DelassusOperator delassus_;
   ConstVectorView r_;
   DeviceArray<const double*> mu_;
   DeviceArray<const double* [3]> normal_;
   DeviceArray<const double* [3][3]> frame_;  ///< empty in assembled form
+  DeviceArray<const double*> pool_length_;
   double mean_diagonal_ = 0;
 };
 

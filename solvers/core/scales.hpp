@@ -13,10 +13,16 @@ inline double root_mean_square(const ConstVectorView& z) {
                           : std::sqrt(vector_kernels::dot(z, z) / static_cast<double>(z.extent(0)));
 }
 
-/// q = rms(r), m/s; 1 where that is zero. With s = Problem::delassus_scale() it makes options free
+/// The same for r of a problem with triples beside the contacts, in m/s: pools times their length;
+/// rows that are not in use do not count.
+double root_mean_square_of_all_rows(const Problem& problem);
+
+/// q = rms(r), m/s; 1 where that is zero; over all rows, those of the pools times their
+/// Problem::pool_length(). With s = Problem::delassus_scale() it makes options free
 /// of units: impulses are of the size q/s [N s], energies of the size q^2/s [J].
 inline double velocity_scale(const Problem& problem) {
-  const double q = root_mean_square(problem.r());
+  const double q = problem.pools().empty() ? root_mean_square(problem.r())
+                                           : root_mean_square_of_all_rows(problem);
   return q > 0 ? q : 1;
 }
 

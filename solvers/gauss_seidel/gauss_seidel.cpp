@@ -225,8 +225,10 @@ GaussSeidel::GaussSeidel(const Problem& problem, const SweepOptions& options)
       delassus_(problem.delassus()) {
   const ContactProblem& host = problem.host();
   const std::size_t n = host.contacts(), m = host.bodies();
-  contact_ = upload<DeviceArray<int*>>("ccp::GaussSeidel::contact", order_.contacts, n);
-  p_ = VectorView("ccp::GaussSeidel::p", 3 * n);
+  std::vector<int> triples = order_.contacts;
+  for (std::size_t t = n; t < host.triples(); ++t) triples.push_back(static_cast<int>(t));
+  contact_ = upload<DeviceArray<int*>>("ccp::GaussSeidel::contact", triples, triples.size());
+  p_ = VectorView("ccp::GaussSeidel::p", 3 * triples.size());
   group_ =
       upload<DeviceArray<int*>>("ccp::GaussSeidel::group", order_.groups, order_.groups.size());
   gather_records(problem.shared_delassus().diagonal_blocks());
@@ -274,12 +276,25 @@ void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
         record(i, step) = trace > 0 ? 3 / trace : 1 / spare;
         if (own_blocks) block(i) = upper_triangle(blocks, c);
       });
+  if (problem_.pools().empty()) return;
+  pools_ = pool_records(problem_, metric.weight, order_.contacts);
+  if (options_.law == Law::convex) leave_to_pools();
+}
+
+/// Visits of contacts with rolling resistance do nothing under the convex law: see PoolVisits.
+void GaussSeidel::leave_to_pools() {
+  const auto record = record_;
+  const auto place = pools_.place;
+  Kokkos::parallel_for(
+      "ccp::GaussSeidel::leave_to_pools", range(place.extent(0)), KOKKOS_LAMBDA(const int k) {
+        record(place(k), inverse_n) = record(place(k), inverse_t) = record(place(k), step) = 0;
+      });
 }
 
 void GaussSeidel::reorder(const ConstVectorView& p, bool into_sweep, const VectorView& out) const {
   const auto contact = contact_;
   Kokkos::parallel_for(
-      "ccp::GaussSeidel::reorder", range(problem_.contacts()), KOKKOS_LAMBDA(const int i) {
+      "ccp::GaussSeidel::reorder", range(problem_.triples()), KOKKOS_LAMBDA(const int i) {
         if (into_sweep) {
           store3(out, i, load3(p, contact(i)));
         } else {
@@ -328,7 +343,29 @@ double GaussSeidel::sweep(bool backward, bool measure) {
                                                     : Local::coulomb;
   const Contacts contacts{record_, block_, p_, options_.law, options_.omega};
   const auto visit = [&](const auto& link) {
+    using Link = std::decay_t<decltype(link)>;
+    const ConstraintPools& pools = problem_.pools();
+    const auto beside = [&] {
+      if (pools.empty()) return;
+      visit_pools(PoolVisits<Link>{link,
+                                   {pools.rolling(),
+                                    map_.rotates() ? 6 : 3,
+                                    pools.body(),
+                                    pools.jacobian(),
+                                    {velocity_, spin_, map_.masses()}},
+                                   pools_,
+                                   ConstraintCones(problem_),
+                                   pools.contact(),
+                                   pools.compliance(),
+                                   problem_.r(),
+                                   p_,
+                                   options_.law,
+                                   options_.omega},
+                  backward);
+    };
+    if (backward) beside();
     visit_all(contacts, link, group_, local, order_, backward);
+    if (!backward) beside();
   };
   const auto visit_bodies = [&](const auto& link) {
     using Link = std::decay_t<decltype(link)>;
@@ -352,9 +389,25 @@ double GaussSeidel::sweep(bool backward, bool measure) {
 double GaussSeidel::largest_change() const {
   const auto before = before_, p = p_;
   const auto record = record_;
-  return largest_finite(
+  const double of_contacts = largest_finite(
       "ccp::GaussSeidel::largest_change", problem_.contacts(), KOKKOS_LAMBDA(const int i) {
         return norm(load3(p, i) - load3(before, i)) * record(i, heavier);
+      });
+  if (problem_.pools().empty()) return of_contacts;
+  const double of_pools = largest_pool_change();
+  // A NaN of either stays.
+  return of_pools > of_contacts || std::isnan(of_pools) ? of_pools : of_contacts;
+}
+
+double GaussSeidel::largest_pool_change() const {
+  const auto before = before_, p = p_;
+  const auto bound = pools_.bound;
+  const auto length = problem_.pool_length();
+  const int first = problem_.contacts();
+  return largest_finite(
+      "ccp::GaussSeidel::largest_pool_change", problem_.pools().size(), KOKKOS_LAMBDA(const int j) {
+        const Vec3 change = load3(p, first + j) - load3(before, first + j);
+        return norm(change) * bound(j) * length(j);
       });
 }
 

@@ -4,6 +4,7 @@
 #include "solvers/core/law.hpp"
 #include "solvers/core/problem.hpp"
 #include "solvers/gauss_seidel/local_problem.hpp"
+#include "solvers/gauss_seidel/pool_visits.hpp"
 #include "solvers/gauss_seidel/sweep_order.hpp"
 
 namespace ccp {
@@ -19,17 +20,18 @@ struct SweepOptions {
 
 /// Gauss-Seidel sweeps over the contacts: every visit replaces the impulse of one contact and
 /// passes the change on to its bodies at once (bodies form), or reads the row of N afresh
-/// (assembled form). Holds the impulses in the order of its sweep. The result does not depend on
-/// the number of threads.
+/// (assembled form). Triples beside the contacts are visited after them, one after the other
+/// (PoolVisits). Holds the impulses in the order of its sweep. The result does not depend on the
+/// number of threads.
 class GaussSeidel {
  public:
   GaussSeidel(const Problem& problem, const SweepOptions& options);
 
-  /// Impulses in, in world axes, 3n values; and out.
+  /// Impulses in, in world axes, 3 values per triple; and out.
   void set(const ConstVectorView& p);
   void get(const VectorView& p) const;
 
-  /// Visits all contacts once, the last one first with `backward`.
+  /// Visits all constraints once, the last one first with `backward`.
   /// @return with `measure` the largest change of an impulse times its weight, m/s (NaN: not
   /// finite)
   double sweep(bool backward, bool measure);
@@ -44,7 +46,9 @@ class GaussSeidel {
   void reorder(const ConstVectorView& p, bool into_sweep, const VectorView& out) const;
   void load_velocities(const DelassusOperator::Image& image);
   void gather_records(const DeviceArray<double* [3][3]>& blocks);
+  void leave_to_pools();
   double largest_change() const;
+  double largest_pool_change() const;
 
  private:
   const Problem& problem_;
@@ -52,14 +56,15 @@ class GaussSeidel {
   SweepOrder order_;
   Teuchos::RCP<DelassusOperator> delassus_;
 
-  // By place in the sweep.
-  DeviceArray<int*> contact_;  ///< [n]
+  // By place in the sweep; behind the contacts the triples of the pools in their order.
+  DeviceArray<int*> contact_;  ///< [triples]
   Records record_;
   DeviceArray<Sym3*> block_;  ///< N_cc, where the closed forms do not do
   VectorView p_, before_;     ///< impulses now, and before a measured sweep
   DeviceArray<int*> group_;
   ConstraintMap map_;  ///< bodies form
   BlockRows rows_;     ///< assembled form
+  PoolRecords pools_;  ///< empty without such triples
   // By body, and m for the immovable one.
   DeviceArray<double* [4]> velocity_;  ///< linear velocity, inverse mass
   DeviceArray<double* [3]> spin_;

@@ -26,9 +26,47 @@ void PgjSolver::setup(const Problem& problem) {
         // Two immovable bodies have one, too: their contact must count in largest_step().
         step(c) = trace > 0 ? omega * 3 / trace : omega / scale;
       });
+  if (!problem.pools().empty()) set_up_pools(problem);
+}
+
+void PgjSolver::set_up_pools(const Problem& problem) {
+  const std::size_t size = 3 * static_cast<std::size_t>(problem.triples());
+  u_ = VectorView("ccp::Pgj::u", size);
+  target_ = VectorView("ccp::Pgj::target", size);
+  step_norm_ = DeviceArray<double*>("ccp::Pgj::step_norm", problem.triples());
+  metric_ = gradient_metric(problem, "diagonal");
+  const auto weight = metric_.weight;
+  const auto step = step_;
+  const int contacts = problem.contacts();
+  const double omega = options_.omega;
+  Kokkos::parallel_for(
+      "ccp::Pgj::set_up_pools", range(problem.triples()), KOKKOS_LAMBDA(const int t) {
+        const double length = t < contacts ? step(t) : omega * weight(t, 1);
+        weight(t, 0) = 1 / length;
+        weight(t, 1) = weight(t, 2) = length;
+        weight(t, 3) = 1;
+      });
+}
+
+void PgjSolver::iterate_all(const VectorView& p, bool measure) const {
+  const auto r = problem_->r();
+  const auto u = u_, target = target_;
+  delassus_->apply_fused(
+      p, KOKKOS_LAMBDA(const int t, const Vec3& d) { store3(u, t, d + load3(r, t)); });
+  project_step(*problem_, metric_, p, u, 1, target);
+  const auto step_norm = step_norm_;
+  const GradientMetric metric = metric_;
+  const double lambda = options_.lambda;
+  Kokkos::parallel_for(
+      "ccp::Pgj::iterate_all", range(problem_->triples()), KOKKOS_LAMBDA(const int t) {
+        const Vec3 old = load3(p, t), change = load3(target, t) - old;
+        if (measure) step_norm(t) = metric.speed(t, change);
+        store3(p, t, old + lambda * change);
+      });
 }
 
 void PgjSolver::iterate(const VectorView& p, bool measure) const {
+  if (!problem_->pools().empty()) return iterate_all(p, measure);
   const auto r = problem_->r();
   const auto normal = problem_->normal();
   const auto mu = problem_->mu();
@@ -56,14 +94,14 @@ void PgjSolver::iterate(const VectorView& p, bool measure) const {
 double PgjSolver::largest_step() const {
   const auto step_norm = step_norm_;
   return largest_finite(
-      "ccp::Pgj::largest_step", problem_->contacts(),
+      "ccp::Pgj::largest_step", problem_->triples(),
       KOKKOS_LAMBDA(const int c) { return step_norm(c); });
 }
 
 Info PgjSolver::solve(Vector& gamma, Observer& observer) {
   Info info = fixed_point_info(*problem_, "projected step [m/s]");
-  if (problem_->contacts() == 0) return info;
-  const VectorView p("ccp::Pgj::impulse", 3 * static_cast<std::size_t>(problem_->contacts()));
+  if (problem_->triples() == 0) return info;
+  const VectorView p("ccp::Pgj::impulse", 3 * static_cast<std::size_t>(problem_->triples()));
   problem_->to_world_axes(read_view(gamma), p);
   const auto write_gamma = [&](Vector& out) { problem_->to_contact_axes(p, overwrite_view(out)); };
   const auto step = [&](bool measure) {

@@ -179,7 +179,10 @@ ContactProblem with_other_kinds() {
     std::fill(jacobian->begin() + 30, jacobian->end(), 0.0);
   }
   p.equality.r = random_vector(6, 11);
+  p.equality.r[5] = 0;
   p.equality.compliance = {1, 2, 3, 4, 5, 0};
+  if (p.reference) p.reference->gamma = random_vector(3 * p.triples(), 12);
+  for (auto& [name, guess] : p.guesses) guess.gamma = random_vector(3 * p.triples(), 13);
   return p;
 }
 
