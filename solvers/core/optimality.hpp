@@ -14,8 +14,8 @@ namespace ccp {
 ///     primal           max_c dist(gamma_c, K) s / q
 ///     complementarity  |sum gamma_c . v_c| s / (n q^2)
 /// with v = u = N gamma + r, or u + (mu |u_t|) n for Coulomb's law, q = rms(r) and s = trace(N)/3n.
-/// With rolling resistance K is K6 and v has rho |u_r| added, too; equality constraints have K = R^3.
-/// Their triples count in the units of Problem::pool_length(), and n is the number of cones.
+/// With rolling resistance K is K6 and v has rho |u_r| added, too; equality constraints have K =
+/// R^3. Their triples count in the units of Problem::pool_length(), and n is the number of cones.
 /// Solvers check their own stopping rules with it: see confirm(). The referee has code of its own.
 struct Optimality {
   double dual = 0, primal = 0, complementarity = 0;
