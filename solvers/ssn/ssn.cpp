@@ -14,8 +14,8 @@
 namespace ccp {
 
 OptionList SsnSolver::options() {
-  return OptionList("ssn")
-      .choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
+  OptionList list("ssn");
+  list.choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
               "for S: cg until a factorisation is cheaper, or one of the two throughout")
       .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(),
               "of cg; auto: block_ic0, block_ic1 when iterations become many")
@@ -32,6 +32,7 @@ OptionList SsnSolver::options() {
       .integer("cg_max_iterations", options_.cg_max_iterations, {1}, "limit per direction")
       .number("tolerance", options_.tolerance, {0}, "stop: own residual (0: never)")
       .integer("max_outer", options_.max_outer, {1}, "limit of Newton steps");
+  return options_.rates.add_to(list);
 }
 
 void SsnSolver::setup(const Problem& problem) {
@@ -152,8 +153,8 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
     info.message = "needs masses and contact frames; the problem has only its assembled N";
     return info;
   }
-  VelocitySolver linear({options_.linear_solver, options_.cg_max_iterations}, *system_, observer,
-                        info);
+  VelocitySolver linear({options_.linear_solver, options_.cg_max_iterations, options_.rates},
+                        *system_, observer, info);
   const std::size_t unknowns = system_->size();
   const auto dz_vector = Teuchos::rcp(new Vector(system_->map(), 1)),
              b_vector = Teuchos::rcp(new Vector(system_->map(), 1));

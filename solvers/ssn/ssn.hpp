@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "solvers/core/solver.hpp"
+#include "solvers/velocity_space/machine_rates.hpp"
 #include "solvers/velocity_space/ordered_contacts.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
 
@@ -13,6 +14,7 @@ struct SsnOptions {
   std::string linear_solver = "auto";   ///< for S dz = b: auto, cg, cholesky
   std::string preconditioner = "auto";  ///< of cg: one of VelocitySystem::preconditioners()
   std::string ordering = "auto";        ///< of the bodies: one of VelocitySystem::orderings()
+  MachineRates rates;                   ///< by which auto changes from cg to cholesky
   double sigma = 1;                     ///< > 0: first sigma, in 3/trace(N_cc)
   /// >= 1: sigma grows by it after an update of gamma where max_c |p - gamma| / sigma had not
   /// fallen by it

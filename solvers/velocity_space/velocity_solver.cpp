@@ -15,22 +15,38 @@ VelocitySolver::VelocitySolver(const Options& options, VelocitySystem& system, O
       direct_(options.method == "cholesky") {}
 
 void VelocitySolver::matrix_changed() {
-  // Iterations cost about 1.4 times as much from one step to the next.
-  if (options_.method == "auto" && 1.4 * cg_seconds_ > expected_factorisation()) direct_ = true;
+  // Iterations become 1.4 times as many from one step to the next, about.
+  if (options_.method == "auto" && !direct_) direct_ = too_many(std::lround(1.4 * iterations_));
   // One level of fill costs more to make and to apply, which pays from about here.
   if (iterations_ > 80 && system_.strengthen()) cg_ = nullptr;
   iterations_ = 0;
   factorised_ = preconditioned_ = false;
-  cg_seconds_ = 0;
 }
 
-double VelocitySolver::expected_factorisation() const {
-  if (factorisation_seconds_ > 0) return factorisation_seconds_;
-  // What contact graphs showed: 2.7 (unknowns)^2 operations with nested dissection, at a rate that
-  // grows with the size of the dense blocks (4, 8 and 24 GFlop/s at 6e3, 3e4 and 3e5 unknowns), and
-  // an analysis of 5 us per unknown, here spread over the factorisations that follow.
-  const double unknowns = system_.size();
-  return 2.7 * unknowns * unknowns / (8.4e9 * std::pow(unknowns / 3e4, 0.45)) + 1e-6 * unknowns;
+/// Whether that many iterations on one matrix cost more than factoring it. What factoring costs is
+/// known once the structure is analysed, which is done when the iterations have cost as much as
+/// that.
+bool VelocitySolver::too_many(long iterations) {
+  const double cost = cg_cost(iterations);
+  if (!cholesky_) {
+    if (cost <= options_.rates.analysis(system_.size())) return false;
+    analyse();
+  }
+  return cost > options_.rates.factorisation(cholesky_->flops(), cholesky_->factor_entries());
+}
+
+double VelocitySolver::cg_cost(long iterations) const {
+  // Belos' iteration and the stopping rule read or write a vector some 15 times.
+  const double bytes = system_.iteration_bytes() + 15.0 * sizeof(double) * system_.size();
+  return options_.rates.sweep(static_cast<double>(iterations) * bytes);
+}
+
+void VelocitySolver::analyse() {
+  const Stopwatch watch(info_.timers["symbolic"]);
+  std::vector<std::int64_t> offsets;
+  std::vector<int> rows;
+  system_.lower_pattern(offsets, rows);
+  cholesky_ = std::make_unique<SparseCholesky>(std::move(offsets), std::move(rows));
 }
 
 VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& b,
@@ -45,8 +61,6 @@ VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& 
     cg_ = std::make_unique<ConjugateGradients>(system_.matrix(), system_.preconditioner());
   }
   const bool may_switch = options_.method == "auto";
-  const double budget = expected_factorisation();
-  const double before = info_.timers["krylov"];
   KrylovResult result;
   bool late = false, costly = false;
   {
@@ -55,13 +69,10 @@ VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& 
         b, x, [&](const ConstVectorView& residual) { return system_.speed(residual) <= speed; },
         [&](int iterations) {
           late = observer_.out_of_time();
-          if (may_switch && iterations % 16 == 0) {
-            costly = cg_seconds_ + watch.seconds() > budget;
-          }
+          costly = may_switch && iterations % 16 == 0 && too_many(iterations_ + iterations);
           return late || costly || iterations >= options_.max_iterations;
         });
   }
-  cg_seconds_ += info_.timers["krylov"] - before;
   iterations_ += result.iterations;
   info_.counters.krylov += result.iterations;
   info_.counters.operator_applies += result.iterations + 1;
@@ -78,22 +89,12 @@ VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& 
 }
 
 VelocitySolver::Outcome VelocitySolver::solve_direct(const Vector& b, Vector& x) {
-  if (!cholesky_) {
-    const Stopwatch watch(info_.timers["symbolic"]);
-    std::vector<std::int64_t> offsets;
-    std::vector<int> rows;
-    system_.lower_pattern(offsets, rows);
-    cholesky_ = std::make_unique<SparseCholesky>(std::move(offsets), std::move(rows));
-  }
+  if (!cholesky_) analyse();
   if (!factorised_) {
-    const double before = info_.timers["factorization"];
-    {
-      const Stopwatch watch(info_.timers["factorization"]);
-      system_.lower_values(values_);
-      ++info_.counters.factorizations;
-      factorised_ = cholesky_->factorize(values_.data());
-    }
-    factorisation_seconds_ = info_.timers["factorization"] - before;
+    const Stopwatch watch(info_.timers["factorization"]);
+    system_.lower_values(values_);
+    ++info_.counters.factorizations;
+    factorised_ = cholesky_->factorize(values_.data());
     if (!factorised_) {
       message_ = "sparse Cholesky: the matrix is not positive definite";
       return Outcome::failed;

@@ -6,17 +6,20 @@
 #include "solvers/core/solver.hpp"
 #include "solvers/linear/cholesky.hpp"
 #include "solvers/linear/conjugate_gradients.hpp"
+#include "solvers/velocity_space/machine_rates.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
 
 namespace ccp {
 
 /// Solves with S: conjugate gradients as long as they cost less than a sparse factorisation, then
-/// the factorisation.
+/// the factorisation. Both costs are counted, not timed (MachineRates): equal problems are solved
+/// in the same way whatever the load.
 class VelocitySolver {
  public:
   struct Options {
     std::string method = "auto";  ///< auto, cg, cholesky
     int max_iterations = 3000;
+    MachineRates rates;  ///< for auto
   };
   enum class Outcome { solved, failed, out_of_time };
 
@@ -35,7 +38,9 @@ class VelocitySolver {
 
  private:
   Outcome solve_direct(const Vector& b, Vector& x);
-  double expected_factorisation() const;
+  void analyse();
+  bool too_many(long iterations);
+  double cg_cost(long iterations) const;
 
   Options options_;
   VelocitySystem& system_;
@@ -44,9 +49,7 @@ class VelocitySolver {
   std::string message_;
   bool direct_ = false;
   bool factorised_ = false, preconditioned_ = false;
-  long iterations_ = 0;               ///< of conjugate gradients on the present matrix
-  double cg_seconds_ = 0;             ///< spent by conjugate gradients on the present matrix
-  double factorisation_seconds_ = 0;  ///< measured; 0 = none yet
+  long iterations_ = 0;  ///< of conjugate gradients on the present matrix
   std::unique_ptr<ConjugateGradients> cg_;
   std::unique_ptr<SparseCholesky> cholesky_;
   std::vector<double> values_, host_;

@@ -55,6 +55,8 @@ class VelocitySystem {
   /// Whether there are a matrix and preconditioners for conjugate gradients; else only the triangle
   /// for a factorisation.
   virtual bool iterative() const { return true; }
+  /// What a product with S and an application of the preconditioner read, bytes.
+  virtual double iteration_bytes() const { return 0; }
   /// S of the last assemble.
   virtual Teuchos::RCP<const Operator> matrix() const = 0;
 

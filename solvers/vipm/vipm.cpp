@@ -17,8 +17,8 @@
 namespace ccp {
 
 OptionList VipmSolver::options() {
-  return OptionList("vipm")
-      .choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
+  OptionList list("vipm");
+  list.choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
               "for S: cg until a factorisation is cheaper, or one of the two throughout")
       .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(),
               "of cg; auto: block_ic0, block_ic1 when iterations become many")
@@ -37,6 +37,7 @@ OptionList VipmSolver::options() {
               "scales the starting impulses")
       .number("tolerance", options_.tolerance, {0}, "stop: own residual")
       .integer("max_outer", options_.max_outer, {1}, "limit of outer iterations");
+  return options_.rates.add_to(list);
 }
 
 void VipmSolver::check_options(const std::vector<std::string>& given) const {
@@ -50,6 +51,9 @@ void VipmSolver::check_options(const std::vector<std::string>& given) const {
     if (options_.linear_solver == "cholesky" &&
         std::find(of_cg.begin(), of_cg.end(), name) != of_cg.end()) {
       refuse(name, "only with conjugate gradients: a factorisation needs none");
+    }
+    if (options_.linear_solver != "auto" && (name == "flop_rate" || name == "bandwidth")) {
+      refuse(name, "only with auto: they decide when it factors");
     }
     if (options_.linear_solver == "cg" && name == "refinements") {
       refuse(name, "only with a factorisation");
@@ -143,7 +147,8 @@ Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& sys
       s_(problem.delassus_scale()),
       q_(velocity_scale(problem)),
       state_(problem, system.contact_order()),
-      linear_({system.iterative() ? options.linear_solver : "cholesky", options.cg_max_iterations},
+      linear_({system.iterative() ? options.linear_solver : "cholesky", options.cg_max_iterations,
+               options.rates},
               system, observer, info_),
       dz_vector_(Teuchos::rcp(new Vector(system.map(), 1))),
       b_vector_(Teuchos::rcp(new Vector(system.map(), 1))),

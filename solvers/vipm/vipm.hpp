@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "solvers/core/solver.hpp"
+#include "solvers/velocity_space/machine_rates.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
 
 namespace ccp {
@@ -12,6 +13,7 @@ struct VipmOptions {
   std::string linear_solver = "auto";   ///< for S dz = b: auto, cg, cholesky
   std::string preconditioner = "auto";  ///< of cg: one of VelocitySystem::preconditioners()
   std::string ordering = "auto";        ///< of the bodies: one of VelocitySystem::orderings()
+  MachineRates rates;                   ///< by which auto changes from cg to cholesky
   /// in (0, 1]: cg stops when no body's residual |M^-1/2 (b - S dz)| [m/s] is above
   /// this * mu / (sum gamma_n / n), mu = gamma.u / 2n
   double forcing = 0.02;

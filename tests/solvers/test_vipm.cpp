@@ -1,7 +1,9 @@
 // The velocity-space interior-point method: its linear algebra against dense definitions, and what
 // the method promises on the frozen piles.
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
@@ -224,6 +226,41 @@ TEST_CASE("vipm on Test Problem 1: outer iterations and accuracy") {
   const Solved jacobi =
       solve_until(host, "vipm[linear_solver=cg,preconditioner=block_jacobi]", Measure::error, 5e-4);
   CHECK(jacobi.info.counters.krylov > 2 * iterative.info.counters.krylov);
+}
+
+namespace {
+
+/// Ends after some outer iterations. Every question whether time is up takes a while: a machine
+/// whose conjugate gradients are slow, and whose factorisations are not.
+class SlowIterations : public IterationLimit {
+ public:
+  SlowIterations(long outer, std::chrono::microseconds pause)
+      : IterationLimit(outer), pause_(pause) {}
+  bool out_of_time() override {
+    std::this_thread::sleep_for(pause_);
+    return false;
+  }
+
+ private:
+  std::chrono::microseconds pause_;
+};
+
+Solved solve_slowly(const ContactProblem& host, const std::string& spec, int pause) {
+  SlowIterations limit(16, std::chrono::microseconds(pause));
+  return solve_once(host, spec, limit);
+}
+
+}  // namespace
+
+TEST_CASE("the change from cg to Cholesky does not depend on the clock") {
+  const ContactProblem host = test_problem_1();
+  for (const std::string id : {"vipm", "ssn"}) {
+    const Solved fast = solve_slowly(host, id, 0), slow = solve_slowly(host, id, 5000);
+    INFO(id);
+    CHECK((fast.gamma == slow.gamma));
+    CHECK(fast.info.counters.krylov == slow.info.counters.krylov);
+    CHECK(fast.info.counters.factorizations == slow.info.counters.factorizations);
+  }
 }
 
 TEST_CASE("vipm starts warm") {
