@@ -112,6 +112,12 @@ class Printer : public StudyListener {
     }
   }
 
+  void doubtful(const std::string& reason) override {
+    if (json_ || quiet_) return;
+    line_.clear();
+    fmt::print(stderr, "ccpbench: warning: {}\n", reason);
+  }
+
   void progress(const std::vector<RunInFlight>& runs, double left) override {
     // The oldest run has a line of its own; of the others there is a number.
     const RunInFlight& run = runs.front();
@@ -152,6 +158,7 @@ void summarize(const Study& study, const StudyRunOptions& options, const StudyOu
                     {"not_reached", outcome.not_reached},
                     {"crashed", outcome.crashed},
                     {"kept", outcome.skipped},
+                    {"doubtful", outcome.doubtful},
                     {"interrupted", outcome.interrupted}});
     return;
   }

@@ -233,6 +233,7 @@ void solve(const Arguments& arguments, Context& context) {
     check_not_an_input(arguments.output, request);
   }
 
+  const std::string doubtful = overload(request.threads);
   const KokkosSession kokkos(request.threads);
   ProgressLine progress(!arguments.quiet && !arguments.json);
   const Measure shown = request.recorder.stop->measure;
@@ -261,6 +262,7 @@ void solve(const Arguments& arguments, Context& context) {
     print_json(result, request.start);
   } else if (!arguments.quiet) {
     print_table(result, request.recorder.stop->text());
+    if (!doubtful.empty()) fmt::print(stderr, "ccpbench: warning: {}\n", doubtful);
   }
   context.exit_code = result.stop_reached ? done : target_not_reached;
 }

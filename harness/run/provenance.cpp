@@ -1,6 +1,7 @@
 #include "harness/run/provenance.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "git_version.hpp"
@@ -57,6 +59,35 @@ std::string utc_now() {
   return text;
 }
 
+/// "0-3,8"
+std::string ranges_text(const std::set<int>& numbers) {
+  std::string text;
+  for (auto it = numbers.begin(); it != numbers.end();) {
+    const int first = *it;
+    int last = first;
+    while (++it != numbers.end() && *it == last + 1) last = *it;
+    text += (text.empty() ? "" : ",") +
+            (first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+  }
+  return text;
+}
+
+/// The processors that any thread of this process may run on: OpenMP binds each to its own.
+std::string affinity() {
+  std::set<int> processors;
+  std::error_code error;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    const int thread = std::atoi(task.path().filename().c_str());
+    if (thread <= 0 || sched_getaffinity(thread, sizeof mask, &mask) != 0) continue;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(static_cast<std::size_t>(cpu), &mask)) processors.insert(cpu);
+    }
+  }
+  return ranges_text(processors);
+}
+
 std::string load_average() {
   double load[3] = {0, 0, 0};
   getloadavg(load, 3);
@@ -97,7 +128,7 @@ Provenance collect_provenance(int threads, const std::string& command_line) {
   p.os = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
   p.threads = threads;
   p.binding = environment("OMP_PROC_BIND") + " " + environment("OMP_PLACES");
-  p.affinity = proc_value("/proc/self/status", "Cpus_allowed_list");
+  p.affinity = affinity();
   p.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   p.load_average = load_average();
   p.command_line = command_line;
@@ -130,6 +161,14 @@ std::vector<std::pair<std::string, std::string>> Provenance::entries() const {
           {"date_utc", date_utc},
           {"external", external},
           {"clock", clock}};
+}
+
+std::string overload(int cores) {
+  constexpr double margin = 0.5;  // of what the system itself does
+  double load = 0;
+  if (getloadavg(&load, 1) != 1 || load <= cores + margin) return "";
+  return fmt::format("load average {:.1f}, of which {} {} ours: times are doubtful", load, cores,
+                     cores == 1 ? "is" : "are");
 }
 
 double seconds_since_process_start() {

@@ -18,7 +18,7 @@ struct Provenance {
   // This process.
   int threads = 0, ranks = 1;
   std::string binding;   ///< what OMP_PROC_BIND and OMP_PLACES said
-  std::string affinity;  ///< the processors it may run on, e.g. "0-3,8"
+  std::string affinity;  ///< the processors its threads may run on, e.g. "0-3,8"
   std::string governor;  ///< of the processor's frequency, "" where the system does not say
   std::string load_average, command_line, date_utc;
   // Of programs of somebody else.
@@ -33,6 +33,10 @@ Provenance build_provenance();
 
 /// Everything. @param threads  those of the execution space @param command_line as typed
 Provenance collect_provenance(int threads, const std::string& command_line);
+
+/// What makes times doubtful that are taken now: the load average of the last minute is above the
+/// cores that the runs use. @return one sentence; "" if it is not
+std::string overload(int cores);
 
 /// As the system counts, in steps of about 10 ms; 0 where it does not say.
 double seconds_since_process_start();

@@ -346,14 +346,22 @@ class Runner {
     remove_leftovers(active.news.path);
     active.limit = wall_limit(run.request) + options_.grace;
     ChildProcess::Place place;
-    if (options_.jobs > 1) place.processors = pool_.processors(active.cores);
+    const bool threads = run.request.threads > 1;
+    // One run of one thread is best placed by the system, which sees what others do. OpenMP would
+    // bind it to the first of its processors, and that of every other study as well.
+    if (threads || options_.jobs > 1) place.processors = pool_.processors(active.cores);
     // Threads stay where they are put, unless the user said otherwise.
-    place.environment = {
-        std::string("OMP_PROC_BIND=") + (run.request.threads > 1 ? "spread" : "true"),
-        "OMP_PLACES=cores"};
+    if (threads) place.environment = {"OMP_PROC_BIND=spread", "OMP_PLACES=cores"};
+    note_others(run, active);
     active.process = std::make_unique<ChildProcess>(
         child_command(options_, run, active.news.path, memory_limit_), place,
         ChildProcess::Limits{active.limit, memory_limit_});
+  }
+
+  void note_others(const PlannedRun& run, const Active& active) {
+    std::string reason = overload(options_.jobs * run.request.threads);
+    if (pool_.shared(active.cores)) reason = "another study runs on the same processors";
+    if (!reason.empty() && outcome_.doubtful++ == 0) listener_.doubtful(reason);
   }
 
   void finish(Active& active) {

@@ -15,7 +15,7 @@ struct StudyRunOptions {
   bool force = false;         ///< redo everything
   bool retry_failed = false;  ///< with resume: redo runs that did not end by themselves
   bool dry_run = false;       ///< only say what would be done and why
-  int jobs = 1;               ///< runs at a time; more than one are bound to cores of their own
+  int jobs = 1;               ///< runs at a time, each bound to cores of its own if there are more
   double grace = 10;          ///< s of wall time a run gets beyond 1.5 times its limits
   std::string program;        ///< what to start for a run: this program
   std::function<bool()> interrupted;  ///< asked now and then; true ends the study
@@ -24,6 +24,7 @@ struct StudyRunOptions {
 /// How a study went.
 struct StudyOutcome {
   int runs = 0, skipped = 0, reached = 0, not_reached = 0, crashed = 0;
+  int doubtful = 0;  ///< runs begun while others wanted their processors, see StudyListener
   bool interrupted = false;
 };
 
@@ -51,6 +52,8 @@ class StudyListener {
   virtual ~StudyListener() = default;
   virtual void planned(const RunNews&) {}   ///< dry runs: what would happen to each run
   virtual void finished(const RunNews&) {}  ///< a run was made, or its result kept
+  /// A run is begun while its processors are wanted by others: the first time, with the reason.
+  virtual void doubtful(const std::string&) {}
   /// Several times a second. @param left  s until the study is through, by guess; NaN: no idea
   virtual void progress(const std::vector<RunInFlight>&, double left) { (void)left; }
 };

@@ -27,6 +27,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DONE, BAD_INPUT, USAGE, NOT_REACHED, CRASHED = range(5)
 
 
+def processors(ranges):
+    """{0, 1, 2, 8} of "0-2,8"."""
+    ends = [(part.split("-")[0], part.split("-")[-1]) for part in ranges.split(",")]
+    return {number for first, last in ends for number in range(int(first), int(last) + 1)}
+
+
 class Isolation(unittest.TestCase):
     maxDiff = None
 
@@ -233,6 +239,24 @@ class Isolation(unittest.TestCase):
         self.assertEqual(len(set(cores)), 2, cores)
         self.assertEqual({row["provenance"]["jobs"] for row in rows.values()}, {"2"})
 
+    def test_two_studies_at_once_do_not_share_a_core(self):
+        """A single run of one thread is left where the system puts it, whatever OpenMP's library
+        would do when it is loaded; several threads or runs get cores of their own."""
+        self.write_study("problems: [resting-block.h5]", "time_limit: 0.5", "stop: residual=1e-30",
+                         "solvers: ['fake-halving[pause=0.02]']")
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("OMP_")}
+        studies = [subprocess.Popen([*self.command()[:3], "-o", folder], cwd=self.folder,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                    env=environment) for folder in ("out", "other")]
+        self.assertEqual([study.wait(timeout=60) for study in studies], [NOT_REACHED] * 2)
+        for folder in ("out", "other"):
+            (name,) = os.listdir(self.path(folder))
+            with h5py.File(os.path.join(self.path(folder), name)) as file:
+                made = file["provenance"].attrs
+                self.assertEqual(processors(made["affinity"]), os.sched_getaffinity(0))
+                self.assertEqual(made["binding"], "OMP_PROC_BIND= OMP_PLACES=")
+
     def test_what_people_see(self):
         """The lines of a study, with numbers normalised, against tests/golden."""
         self.write_study("problems: [resting-block.h5]", "repetitions: 2", "time_limit: 5",
@@ -259,6 +283,7 @@ class Isolation(unittest.TestCase):
         self.assertEqual(err, "")
         lines = [json.loads(line) for line in out.splitlines()]
         self.assertEqual(len(lines), 4)
+        self.assertIn(lines[-1].pop("doubtful"), range(4))  # what else this machine does
         by_solver = {line["solver"]: line for line in lines[:-1]}
         self.assertEqual(by_solver["fake-crash"]["status"], "crashed")
         self.assertIn("signal 11", by_solver["fake-crash"]["message"])

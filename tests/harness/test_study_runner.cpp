@@ -155,6 +155,24 @@ TEST_CASE("processor cores are lent to one run at a time") {
   CHECK(ProcessorPool().cores() >= 1);
 }
 
+TEST_CASE("the pools of two studies lend different cores while there are enough") {
+  // Others on this machine may hold some as well: only what these two do is known.
+  ProcessorPool one, other;
+  const auto ours = one.take(1);
+  REQUIRE(ours.size() == 1);
+  if (one.cores() > 1 && !one.shared(ours)) {
+    const auto theirs = other.take(1);
+    if (!other.shared(theirs)) CHECK(one.processors(ours) != other.processors(theirs));
+    other.give_back(theirs);
+  }
+  // All there are: ours among them, which is said.
+  const auto all = other.take(other.cores());
+  CHECK(static_cast<int>(all.size()) == other.cores());
+  CHECK(other.shared(all));
+  other.give_back(all);
+  CHECK(other.has(other.cores()));
+}
+
 TEST_CASE("more runs at a time than there are cores") {
   const Folder folder;
   StudyRunOptions options = with_program(folder, "exit 0\n");
