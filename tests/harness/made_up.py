@@ -20,9 +20,10 @@ def write_result(path, solver=PGJ, instance="small-pile", contacts=1234, time=(0
                  error=(1, 0.1, 0.01, 0), krylov=None, status="stopped_by_observer",
                  study="made-up", repetition=1, version=1, referee_version=1, threads="1",
                  content="00", message="", law="convex", stop="error=0.001", bare=0.0,
-                 targets=(("error", 0.05), ("residual", 1e-6)),
+                 targets=(("error", 0.05), ("residual", 1e-6)), applies=100,
                  commit="0123456789abcdef0123456789abcdef01234567-dirty"):
-    """A result file; every measure but `velocity` has the curve of the error."""
+    """A result file; every measure but `velocity` has the curve of the error.
+    @param applies  between two looks"""
     k = len(time)
     krylov = np.zeros(k, int) if krylov is None else np.array(krylov, int)
     with h5py.File(path, "w") as file:
@@ -44,7 +45,7 @@ def write_result(path, solver=PGJ, instance="small-pile", contacts=1234, time=(0
             file["timers"].attrs["bare_solve"] = bare
         file["curve/outer"] = 100 * np.arange(k)
         file["curve/krylov"] = krylov
-        file["curve/applies"] = 100 * np.arange(k)
+        file["curve/applies"] = applies * np.arange(k)
         file["curve/time"] = np.array(time, float)
         file["curve/time_excluded"] = np.zeros(k)
         file["curve/own_residual"] = np.array(error, float)

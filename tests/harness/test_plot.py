@@ -10,12 +10,115 @@ from pathlib import Path
 from made_up import IPM, PGJ, h5py, np, write_result
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts/python"))
+from ccpbench import figures, plot, profiles, results  # noqa: E402  (found by the line above)
+
 PNG, PDF = b"\x89PNG\r\n\x1a\n", b"%PDF-"
-class PlotTest(unittest.TestCase):
+
+
+class FolderTest(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
+
+
+class DrawnTest(FolderTest):
+    """What the figures say, without pixels."""
+
+    def table(self):
+        self.runs, faults = results.read_folder(self.folder)
+        self.assertEqual(faults, {})
+        return results.group(self.runs)
+
+    def test_a_curve_ends_where_a_run_ended(self):
+        """Three repetitions that end at 2, 4 and 20 s, the last one short of its stop."""
+        for number, (time, error, status) in enumerate((
+                ((0, 1, 2), (1, 1e-2, 1e-4), "stopped_by_observer"),
+                ((0, 2, 4), (1, 1e-2, 1e-5), "stopped_by_observer"),
+                ((0, 10, 20), (1, 1e-1, 1e-2), "time_limit")), 1):
+            write_result(self.folder / f"{number}.h5", repetition=number, time=time, error=error,
+                         status=status)
+        one, = next(iter(self.table().values())).values()
+        curve = figures.median_curve(one, "error", "time")
+        assert curve and curve.band
+        np.testing.assert_allclose(curve.x, [2, 4])
+        np.testing.assert_allclose(curve.y, [1e-2, 1e-5])
+        x, low, high = curve.band
+        # 1 to 2 s: the first alone; 2 to 4 s: the second alone, with both values at its ends;
+        # none from 4 to 10 s, where nothing runs that has begun; then the third.
+        np.testing.assert_allclose(x, [1, 2, 2, 4, 4, 10, 10, 20], rtol=1e-12)
+        for edge in (low, high):
+            np.testing.assert_allclose(edge, [1e-2, 1e-4, 1e-2, 1e-5, np.nan, np.nan, 1e-1, 1e-2])
+
+    def test_a_band_spans_what_still_runs(self):
+        for number, time in enumerate(((0, 1, 4), (0, 1, 16)), 1):
+            write_result(self.folder / f"{number}.h5", repetition=number, time=time,
+                         error=(1, 1e-1, 1e-3))
+        one, = next(iter(self.table().values())).values()
+        curve = figures.median_curve(one, "error", "time")
+        assert curve and curve.band
+        x, low, high = curve.band
+        np.testing.assert_allclose(x, [1, 4, 4, 16])
+        np.testing.assert_allclose(low, [1e-1, 1e-3, 1e-2, 1e-3])   # straight on both axes
+        np.testing.assert_allclose(high, [1e-1, 1e-2, 1e-2, 1e-3])
+        self.assertEqual(curve.x[-1], 16)  # of two the slower one, as the table's median misses
+
+    def test_hollow_is_short_of_the_stop(self):
+        """Half of the repetitions is not enough; all markers of a curve are alike."""
+        for reached in range(4):
+            for number in range(3):
+                write_result(self.folder / f"{number}.h5", repetition=number + 1,
+                             status="stopped_by_observer" if number < reached else "time_limit")
+            table = self.table()
+            figure = plot.draw_curves(self.runs, table, [("error", [], True)], None)
+            faces = {line.get_markerfacecolor() for line in figure.axes[0].get_lines()}
+            self.assertEqual(faces, {"white"} if reached < 2 else {"#0072B2"})
+
+    def two_piles(self):
+        """One that both solvers solve, and one that nobody does."""
+        for pile in range(2):
+            instance = {"instance": f"pile-{pile}", "content": f"0{pile}"}
+            end = 1e-4 if pile == 0 else 0.5
+            write_result(self.folder / f"a{pile}.h5", time=(0, 1, 2), error=(1, 0.6, end),
+                         applies=0, **instance)
+            write_result(self.folder / f"b{pile}.h5", IPM, time=(0, 1, 6), error=(1, 0.6, end),
+                         krylov=(0, 10, 20), **instance)
+        return self.table()
+
+    def test_what_nobody_solves_counts(self):
+        """A profile's share is of all instances."""
+        table = self.two_piles()
+        ratios, count = profiles.performance_profile(table, [IPM, PGJ], "time", "error", 1e-3)
+        self.assertEqual((ratios, count), ({IPM: [3], PGJ: [1]}, 2))
+        for kind, least in (("profile", 1), ("ecdf", None), ("solved", None)):
+            figure = plot.FIGURES[kind](self.runs, table, [("error", [1e-3], True)], None)
+            axes = figure.axes[0]
+            lines = {line.get_gid(): np.asarray(line.get_xydata()) for line in axes.get_lines()}
+            self.assertEqual(set(lines), {IPM, PGJ})
+            for line in lines.values():
+                self.assertEqual(line[-1][1], 1 if kind == "solved" else 0.5, kind)
+            if least:
+                self.assertEqual(axes.get_xlim()[0], least)
+                np.testing.assert_allclose(lines[PGJ][0], [1, 0.5])   # the best from the start
+                np.testing.assert_allclose(lines[IPM][:2], [[1, 0], [3, 0.5]])
+
+    def test_work_that_a_solver_does_not_have_is_not_0(self):
+        table = self.two_piles()
+        for column, none, one in (("krylov", PGJ, IPM), ("applies", PGJ, IPM)):
+            labels = profiles.counted(table, [IPM, PGJ], column)
+            self.assertEqual(labels, [one])
+            ratios, _ = profiles.performance_profile(table, [IPM, PGJ], column, "error", 1e-3)
+            self.assertEqual(ratios, {one: [1], none: []})
+        figure = plot.draw_ecdf(self.runs, table, [("error", [1e-3], True)], None)
+        self.assertEqual([line.get_gid() for line in figure.axes[1].get_lines()], [IPM])
+        # One that is solved before the first iteration has done nothing, whoever it is.
+        write_result(self.folder / "a0.h5", time=(0,), error=(1e-4,), instance="pile-0")
+        first = next(iter(self.table().values()))
+        self.assertEqual(first[PGJ].first("krylov", "error", 1e-3), 0)
+
+
+class PlotTest(FolderTest):
 
     def plot(self, *arguments, expect=0):
         """Runs scripts/plot on the folder; returns what it printed."""
@@ -50,6 +153,12 @@ class PlotTest(unittest.TestCase):
                          [PGJ, "1 / 200", "2 / 300", "1/1", "stopped_by_observer"])
         self.assertEqual(self.row(output, IPM),
                          [IPM + " (Krylov)", "0.25 / 1,000", "-", "0/1", "time_limit"])
+
+    def test_the_measure_is_that_of_the_stop(self):
+        for number, stop in enumerate(("residual=1e-3", "residual=1e-3,energy=1e-4", "error=1")):
+            write_result(self.folder / f"{number}.h5", f"solver{number}", stop=stop)
+        self.assertIn("until residual <= target", self.plot("--format", "png")[0])
+        self.assertIn("until cost <= target", self.plot("--format", "png", "--measure", "cost")[0])
 
     def test_same_files_make_same_bytes(self):
         write_result(self.folder / "a.h5")

@@ -18,7 +18,7 @@ from made_up import IPM, PGJ, np, write_result
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/python"))
-from ccpbench import profiles, results  # noqa: E402  (found by the line above)
+from ccpbench import figures, plot, profiles, results  # noqa: E402  (found by the line above)
 
 BROWSER, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 LIAR = "liar[factor=2]"
@@ -162,6 +162,78 @@ class PageTest(ScriptTest):
         self.assertEqual(sorted(label for label, _ in shown), sorted(computed))
         for label, values in shown:
             np.testing.assert_allclose(values, computed[label], rtol=1e-6)
+
+    def open(self, folder, *arguments):
+        """A page of the folder, in the browser."""
+        self.script("report", folder, "-o", "page.html", *arguments)
+        self.driver.get((self.folder / "page.html").as_uri())
+        self.wait_for(lambda: self.driver.execute_script("return 'ccpReport' in window"))
+
+    def choose(self, selector, value):
+        self.driver.execute_script(
+            "const s = document.getElementById(arguments[0]); s.value = arguments[1];"
+            "s.dispatchEvent(new Event('change'));", selector, value)
+
+    def traces(self, box):
+        return self.driver.execute_script(
+            f"const p = document.querySelector('{box} .js-plotly-plot');"
+            "return p.data.map((t) => ({name: t.name, x: t.x, y: t.y, marker: t.marker}))")
+
+    def test_curves_are_those_of_the_figures_for_papers(self):
+        """Line, band, end and filling, of repetitions of which 0 to 3 reach their stop."""
+        for reached in range(4):
+            for number, factor in enumerate((1, 1.3, 2)):
+                write_result(self.b / f"{number}.h5", repetition=number + 1,
+                             time=factor * np.array((0, 0.5, 1, 2)), error=(1, 0.1, 0.02, 9e-4),
+                             status="stopped_by_observer" if number < reached else "time_limit")
+            self.open("b")
+            traces = {trace["name"]: trace for trace in self.traces("#panels")}
+            runs, _ = results.read_folder(self.b)
+            table = results.group(runs)
+            one, = next(iter(table.values())).values()
+            curve = figures.median_curve(one, "error", "time")
+            assert curve and curve.band
+            line, end, band = (traces[PGJ + part] for part in ("", " end", " band"))
+            np.testing.assert_allclose(line["x"], curve.x, rtol=1e-6)
+            np.testing.assert_allclose(line["y"], curve.y, rtol=1e-6)
+            np.testing.assert_allclose([end["x"][0], end["y"][0]], [curve.x[-1], curve.y[-1]],
+                                       rtol=1e-6)
+            x, low, high = curve.band
+            np.testing.assert_allclose(band["x"], [*x, *x[::-1]], rtol=1e-6)
+            np.testing.assert_allclose(band["y"], [*high, *low[::-1]], rtol=1e-6)
+            drawn = plot.draw_curves(runs, table, [("error", [], True)], None).axes[0].get_lines()
+            hollow = {line.get_markerfacecolor() == "white" for line in drawn}
+            self.assertEqual(hollow, {end["marker"]["color"] == "#fff"})
+            self.assertEqual(hollow, {reached < 2})
+
+    def test_what_nobody_solves_and_what_a_solver_does_not_have(self):
+        """Of two piles one is solved; pgj has no Krylov iterations."""
+        for pile, end in enumerate((1e-4, 0.5)):
+            instance = {"instance": f"pile-{pile}", "content": f"0{pile}"}
+            write_result(self.b / f"a{pile}.h5", time=(0, 1, 2), error=(1, 0.6, end), **instance)
+            write_result(self.b / f"b{pile}.h5", IPM, time=(0, 1, 6), error=(1, 0.6, end),
+                         krylov=(0, 10, 20), **instance)
+        self.open("b")
+        profile = {trace["name"]: [*zip(trace["x"], trace["y"], strict=True)]
+                   for trace in self.traces("#profile")}
+        self.assertEqual(profile[PGJ][0], (1, 0.5))    # from ratio 1 on, of all instances
+        self.assertEqual(profile[IPM][:2], [(1, 0), (3, 0.5)])
+        self.assertEqual(self.driver.execute_script(
+            "return document.querySelector('#profile .js-plotly-plot').layout.xaxis.range[0]"), 0)
+        self.choose("work", "krylov")
+        for box in ("#profile", "#ecdf"):
+            self.assertEqual([trace["name"] for trace in self.traces(box)], [IPM])
+        self.assertIn("Without Krylov iterations, hence not in the first two: " + PGJ,
+                      self.find("#aggregates-note")[0].text)
+        rows = {row.find_elements("css selector", "td")[0].text: row
+                for row in self.find("#table tbody tr")[:3]}
+        cells = {name: rows[name].find_elements("css selector", "td") for name in (PGJ, IPM)}
+        column = [th.text for th in self.find("#table th")].index("error ≤ 1e-3")
+        self.assertEqual([cells[name][column].text for name in (PGJ, IPM)], ["n/a", "20"])
+        self.assertIn("best", cells[IPM][column].get_attribute("class"))
+        self.assertIn(f"nothing to draw of {PGJ} (has no Krylov iterations)",
+                      self.find("#panels figcaption")[0].text)
+        self.assertEqual(self.driver.get_log("browser"), [])
 
     def test_each_law_has_its_targets(self):
         """Solvers of one law are not ranked by what only those of the other are judged by."""

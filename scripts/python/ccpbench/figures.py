@@ -6,6 +6,7 @@ shows. All lengths are inches, all sizes of text points.
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from ccpbench.results import Run, Series
 from ccpbench.styles import style_of
 from ccpbench.tables import Made, provenance_line, target_text
 
-Curve = tuple[NDArray[np.float64], ...]  # x, median, smallest, largest
+Floats = NDArray[np.float64]
 
 FONT, SMALL = 8, 6.5
 # With these, a figure of one panel fits a column and one of three fits a page.
@@ -36,8 +37,26 @@ def axis_label(measure: str) -> str:
     return measure_of(measure).title
 
 
-def curve_of(run: Run, measure: str,
-             column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+@dataclass
+class Curve:
+    """Of a series; logarithmic axes can show it."""
+    x: Floats
+    y: Floats
+    band: tuple[Floats, Floats, Floats] | None  # x, smallest, largest; NaN where there is none
+
+    @property
+    def width(self) -> list[float]:
+        """From where to where it goes."""
+        reach = self.x if self.band is None else self.band[0]
+        return [float(reach[0]), float(reach[-1])]
+
+    @property
+    def height(self) -> list[float]:
+        values = [self.y] if self.band is None else [self.y, *self.band[1:]]
+        return [float(min(map(np.nanmin, values))), float(max(map(np.nanmax, values)))]
+
+
+def curve_of(run: Run, measure: str, column: str) -> tuple[Floats, Floats]:
     """The points that a log-log plot can show; the initial guess is none of them."""
     x, value = run.work[column].astype(float), run.values[measure]
     shown = (run.work["outer"] > 0) & (x > 0) & np.isfinite(value) & (value > 0)
@@ -45,20 +64,30 @@ def curve_of(run: Run, measure: str,
 
 
 def median_curve(one: Series, measure: str, column: str) -> Curve | None:
-    """x, median, minimum, maximum over the repetitions, where a run that has ended keeps its last
-    value, or None."""
-    curves = [np.log(xy) for xy in (curve_of(run, measure, column) for run in one.runs)
-              if xy[0].size]
-    if not curves:
+    """That of the repetition in the middle, from its first look to its end, and what the others
+    span; None if there is nothing to draw."""
+    drawable = [(run, curve) for run in one.runs
+                if (curve := curve_of(run, measure, column))[0].size]
+    if not drawable:
         return None
-    start, end = (float(np.median([x[i] for x, _ in curves])) for i in (0, -1))
-    grid = np.unique(np.concatenate([[start, end], *(x for x, _ in curves)]))
-    grid = grid[(grid >= start) & (grid <= end)]
-    if len(curves) == 1:
-        grid = curves[0][0]
-    values = np.array([np.interp(grid, x, value) for x, value in curves])
-    return (np.exp(grid), np.exp(np.median(values, 0)), np.exp(values.min(0)),
-            np.exp(values.max(0)))
+    x, y = drawable[one.middle([run for run, _ in drawable], column)][1]
+    return Curve(x, y, band_of([curve for _, curve in drawable]) if len(drawable) > 1 else None)
+
+
+def band_of(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats, Floats]:
+    """x, smallest and largest value of the curves that there are at x: none goes on after its end
+    or begins before its start. At an end the band has two values, with and without that curve."""
+    logs = [(np.log(x), np.log(y)) for x, y in curves]
+    grid = np.unique(np.concatenate([x for x, _ in logs]))
+    if len(grid) == 1:
+        grid = np.repeat(grid, 2)
+    between = np.stack([grid[:-1], grid[1:]], axis=1)  # piece by piece
+    values = np.array([np.where(((x[0] <= between[:, :1]) & (between[:, 1:] <= x[-1])),
+                                np.interp(between, x, y), math.nan) for x, y in logs])
+    there = np.isfinite(values).any(axis=0)
+    low = np.where(there, np.where(np.isnan(values), math.inf, values).min(axis=0), math.nan)
+    high = np.where(there, np.where(np.isnan(values), -math.inf, values).max(axis=0), math.nan)
+    return np.exp(between).ravel(), np.exp(low).ravel(), np.exp(high).ravel()
 
 
 def limits(values: Iterable[float]) -> tuple[float, float]:
@@ -74,15 +103,18 @@ def limits(values: Iterable[float]) -> tuple[float, float]:
 
 def draw_series(axes: Any, one: Series, curve: Curve, number: int,
                 name: str | None = None) -> None:
-    """A curve; its last marker says by its filling whether the solve reached its target.
+    """A curve; its markers say by their filling whether the solve reached its stop.
     @param name  what `drawn` calls it"""
-    x, middle, low, high = curve
     style = style_of(number)
-    axes.plot(x, middle, markevery=(0.04 * (number % 4), 0.16), gid=name, **style)
-    if len(one.runs) > 1:
-        axes.fill_between(x, low, high, color=style["color"], alpha=0.25, linewidth=0)
-    axes.plot(x[-1], middle[-1], marker=style["marker"], markersize=5.5, color=style["color"],
-              markerfacecolor="white" if one.short else style["color"], zorder=4)
+    filling = "white" if one.short else style["color"]
+    axes.plot(curve.x, curve.y, markevery=(0.04 * (number % 4), 0.16), gid=name,
+              **{**style, "markerfacecolor": filling})
+    if curve.band:
+        x, low, high = curve.band
+        axes.fill_between(x, low, high, where=np.isfinite(low), color=style["color"], alpha=0.25,
+                          linewidth=0.4)
+    axes.plot(curve.x[-1], curve.y[-1], marker=style["marker"], markersize=5.5,
+              color=style["color"], markerfacecolor=filling, zorder=4)
 
 
 def set_ticks(axis: Any, low: float, high: float) -> None:
@@ -101,14 +133,14 @@ def make_legend(figure: Figure, every: Sequence[Series],
     for number, label in enumerate(labels):  # long ones are broken after a comma
         label = textwrap.fill(label.replace(",", ", "), letters).replace(", ", ",")
         handles.append(Line2D([], [], label=label, **style_of(number)))
-    short_of = {run.stop for one in every if one.short for run in one.runs}
+    short_of = {tuple(run.stops) for one in every if one.short for run in one.runs}
     if short_of:
-        stop = short_of.pop() if len(short_of) == 1 else None
-        target = target_text(*stop) if stop else "its target"
+        stops = short_of.pop() if len(short_of) == 1 else ()
+        target = " and ".join(target_text(*stop) for stop in stops) or "its stop"
         handles.append(Line2D([], [], color="0.3", marker="o", markerfacecolor="white",
                               linestyle="", label=f"ended short of {target}"))
     if any(len(one.runs) > 1 for one in every):
-        handles.append(Patch(color="0.75", label="smallest to largest of the repetitions"))
+        handles.append(Patch(color="0.75", label="between the repetitions that still run"))
     for columns in range(min(4, len(handles)), 0, -1):
         legend = figure.legend(handles=handles, loc="lower center", ncol=columns, frameon=False,
                                borderaxespad=0, borderpad=0, handlelength=3.2, columnspacing=1.5,

@@ -5,9 +5,10 @@ Writes NAME.png and NAME.pdf, NAME being the study's name (`results` if the file
 studies or of none; NAME-profile.png and so on), and prints when each target was reached.
 docs/result-format.md describes the files that are read.
 
-Lines are medians over the repetitions, where a run that has ended keeps its last value; bands reach
-from the smallest to the largest. A hollow last marker says that the solve ended short of its stop.
-Values that a logarithmic axis cannot show, and the initial guess, are left out.
+A line is the repetition in the middle by the time that it took (of two the slower one) and ends
+where that run did; bands span the repetitions that still run. Hollow markers say that the solve
+ended short of its stop. Values that a logarithmic axis cannot show, and the initial guess, are left
+out.
 
 Exit codes: 0 done; 1 files were skipped (the others are drawn) or nothing is left to draw; 2 usage.
 """
@@ -17,6 +18,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +42,40 @@ from ccpbench.figures import (
 from ccpbench.measures import in_order, known_measures
 from ccpbench.profiles import (
     Staircases,
+    counted,
     performance_profile,
     run_time_distribution,
     solved_ratio,
 )
-from ccpbench.results import Run, Series, Table, group, labels_of, read_folder, series_of
+from ccpbench.results import (
+    Run,
+    Series,
+    Table,
+    group,
+    labels_of,
+    leading_measure,
+    read_folder,
+    series_of,
+)
 from ccpbench.styles import style_of
 from ccpbench.tables import number_text, target_table
 
 Row = tuple[str, list[float], bool]  # a measure, its targets, against time (or iterations)
-Panel = tuple[str, str, Staircases, int]  # title, x label, staircases, of how many
+
+@dataclass
+class Panel:
+    """Of staircases: the share of `count` that is at most x."""
+    title: str
+    x_label: str
+    stairs: Staircases
+    count: int
+    least: float = 0.0  # where x begins, if that is known
+
+    def range(self) -> list[float]:
+        """Of what the axis has to show."""
+        return [value for values in self.stairs.values() for value in [*values, self.least]
+                if 0 < value < math.inf]
+
 
 PER_PAGE = 6  # instances in one figure of curves
 
@@ -93,9 +119,9 @@ def draw_row(row: Sequence[Any], table: Table, targets: Sequence[float], measure
                 missing.append(f"no curve: {one.solver_id} ({one.status})")
                 continue
             draw_series(axes, one, curve, labels.index(label))
-            widths += [curve[0][0], curve[0][-1]]
-            heights += [curve[2].min(), curve[3].max()]
-            starts.append(curve[1][0])
+            widths += curve.width
+            heights += curve.height
+            starts.append(float(curve.y[0]))
         if by_time:
             axes.set_title(f"{instance}\n{contacts:,} contacts", fontsize=FONT)
             missing += [f"{one.solver_id}: {one.noise}" for one in series.values() if one.noise]
@@ -142,25 +168,25 @@ def draw_curves(runs: list[Run], table: Table, rows: Sequence[Row], title: str |
 
 def draw_shares(runs: list[Run], table: Table, panels: Sequence[Panel], y_label: str,
                 title: str | None, one_range: bool = False) -> Figure:
-    """Panels of staircases: the share of `count` that is at most x.
-    @param one_range  all panels have the same x axis"""
+    """@param one_range  all panels have the same x axis"""
     def range_of(some: Sequence[Panel]) -> tuple[float, float]:
-        numbers = [value for _, _, staircases, _ in some for values in staircases.values()
-                   for value in values if 0 < value < math.inf]
-        return limits(numbers or [1, 10])
+        low, high = limits([value for panel in some for value in panel.range()] or [1, 10])
+        return max([low, *(panel.least for panel in some)]), high
     labels = labels_of(table)
     sheet = Sheet(runs, [], labels, 1, len(panels), title)
     grid = sheet.grid(sharey=True)
-    for axes, (text, x_label, staircases, count) in zip(grid[0], panels, strict=True):
-        low, high = range_of(panels if one_range else [(text, x_label, staircases, count)])
+    for axes, panel in zip(grid[0], panels, strict=True):
+        low, high = range_of(panels if one_range else [panel])
         axes.set(xscale="log", xlim=(low, high), ylim=(-0.03, 1.03))
-        for label, values in staircases.items():
+        for label, values in panel.stairs.items():
             number = labels.index(label)
             x = np.concatenate([[low], np.clip(values, low, high), [high]])
-            y = np.concatenate([[0], np.arange(1, len(values) + 1), [len(values)]]) / max(count, 1)
-            axes.step(x, y, where="post", markevery=(0.04 * (number % 4), 0.24), **style_of(number))
-        axes.set_title(text, fontsize=FONT)
-        axes.set_xlabel(x_label)
+            y = np.concatenate([[0], np.arange(1, len(values) + 1), [len(values)]])
+            shown = slice(sum(value <= low for value in values), None)  # no climb on the axis
+            axes.step(x[shown], y[shown] / max(panel.count, 1), where="post", gid=label,
+                      markevery=(0.04 * (number % 4), 0.24), **style_of(number))
+        axes.set_title(panel.title, fontsize=FONT)
+        axes.set_xlabel(panel.x_label)
         set_ticks(axes.xaxis, low, high)
         axes.grid(color="0.9", linewidth=0.5)
         axes.set_axisbelow(True)
@@ -172,8 +198,9 @@ def draw_profile(runs: list[Run], table: Table, rows: Sequence[Row], title: str 
     """Dolan-More profiles of solve time, a panel per target of the first row's measure."""
     measure, targets, _ = rows[0]
     labels = labels_of(table)
-    panels = [(f"{measure} \u2264 {number_text(target)}", "time / that of the fastest",
-               *performance_profile(table, labels, "time", measure, target)) for target in targets]
+    panels = [Panel(f"{measure} \u2264 {number_text(target)}", "time / that of the fastest",
+                    *performance_profile(table, labels, "time", measure, target), least=1.0)
+              for target in targets]
     return draw_shares(runs, table, panels, f"share of {len(table)} instances", title, True)
 
 
@@ -182,18 +209,18 @@ def draw_ecdf(runs: list[Run], table: Table, rows: Sequence[Row], title: str | N
     measure, targets, _ = rows[0]
     pairs = [(measure, target) for target in targets]
     labels = labels_of(table)
-    panels = [(f"targets {measure} = {', '.join(map(number_text, targets))}" if number == 0 else "",
-               x_label, *run_time_distribution(table, labels, column, pairs))
-              for number, (column, x_label) in enumerate((("time", "solve time [s]"),
-                                                          ("applies", "operator applies")))]
-    panels[0] = (textwrap.fill(panels[0][0], 34), *panels[0][1:])
+    panels = [Panel("", x_label, *run_time_distribution(table, counted(table, labels, column),
+                                                        column, pairs))
+              for column, x_label in (("time", "solve time [s]"), ("applies", "operator applies"))]
+    text = f"targets {measure} = {', '.join(map(number_text, targets))}"
+    panels[0].title = textwrap.fill(text, 34)
     return draw_shares(runs, table, panels, "share of (instance, target) pairs", title)
 
 
 def draw_solved(runs: list[Run], table: Table, rows: Sequence[Row], title: str | None) -> Figure:
     """The share of instances solved to a tolerance, within the limits."""
     measure = rows[0][0]
-    panels = [("", f"tolerance: {measure}", *solved_ratio(table, labels_of(table), measure))]
+    panels = [Panel("", f"tolerance: {measure}", *solved_ratio(table, labels_of(table), measure))]
     return draw_shares(runs, table, panels, f"share of {len(table)} instances", title)
 
 
@@ -217,7 +244,7 @@ def parse_arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     parser.add_argument("-o", "--output", metavar="DIR", type=Path,
                         help="folder for the figures (default: beside the result files)")
     parser.add_argument("--measure", metavar="NAME",
-                        help=f"what to draw (default error): {names}")
+                        help=f"what to draw (default: that of the study's stop): {names}")
     parser.add_argument("--with", dest="more", default="", metavar="NAME,...",
                         help="further measures against time, a row of the curves each")
     parser.add_argument("--figure", default="curves", metavar="NAME,...",
@@ -249,8 +276,12 @@ def check_measures(parser: argparse.ArgumentParser, wanted: dict[str, Sequence[s
 def main() -> int:
     end_with_the_reader()
     parser, arguments = parse_arguments()
-    folder, measure = arguments.folder, arguments.measure or "error"
-    runs, faults = read_folder(folder, [measure, *arguments.more])
+    folder = arguments.folder
+    runs, faults = read_folder(folder)
+    measure = arguments.measure or leading_measure(runs)
+    for run in runs:  # a measure that no file has yet
+        for name in (measure, *arguments.more):
+            run.values.setdefault(name, np.full(len(run.work["time"]), math.nan))
     check_measures(parser, {"--measure": [arguments.measure] if arguments.measure else [],
                             "--with": arguments.more}, runs)
     for path, fault in faults.items():

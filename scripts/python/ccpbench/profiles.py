@@ -7,6 +7,13 @@ from ccpbench.results import Table, Target
 Staircases = dict[str, list[float]]  # {label: sorted values}
 
 
+def counted(table: Table, labels: Sequence[str], column: str) -> list[str]:
+    """Those of the labels that have such work at all: others would be ranked by a 0 they never
+    counted."""
+    return [label for label in labels
+            if any(label in series and series[label].counts(column) for series in table.values())]
+
+
 def performance_profile(table: Table, labels: Sequence[str], column: str, measure: str,
                         target: float) -> tuple[Staircases, int]:
     """Dolan and Moré (2002): {label: sorted ratios to the best of these solvers}, one per instance

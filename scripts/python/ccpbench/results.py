@@ -70,10 +70,11 @@ class Run:
         names, values = file["targets/measure"].asstr()[()], file["targets/value"][()]
         self.targets: list[Target] = [(name, float(value))
                                       for name, value in zip(names, values, strict=True)]
-        name, _, value = root["stop"].partition("=")
-        self.stop: Target | None = (name, float(value)) if value else None
-        if self.stop and self.stop not in self.targets:
-            self.targets.append(self.stop)
+        # What ends the solve, all of them together; the first one leads.
+        self.stops: list[Target] = [(name, float(value)) for name, value in
+                                    (one.split("=") for one in root["stop"].split(",") if one)]
+        self.stop: Target | None = self.stops[0] if self.stops else None
+        self.targets += [stop for stop in self.stops if stop not in self.targets]
         self._read_curve(file["curve"], measures)
 
     def _read_curve(self, curve: Any, measures: Iterable[str] | None) -> None:
@@ -97,6 +98,11 @@ class Run:
     def solve_time(self) -> float:
         return self.timers.get("solve", math.nan)
 
+    def counts(self, column: str) -> bool:
+        """Whether there is such work in the run: a solver without inner linear solvers has no
+        Krylov iterations, rather than 0 of them. Of a run without iterations nothing is known."""
+        return bool(self.work[column].any()) or not self.work["outer"].any()
+
     def hit(self, measure: str, target: float) -> int:
         """The number of the first look that found it reached, or -1."""
         if measure not in self.values:
@@ -105,13 +111,15 @@ class Run:
         return int(hits[0]) if hits.size else -1
 
     def first(self, column: str, measure: str, target: float) -> float:
-        """Work until the target was first seen to hold; infinite if it never was. `total` is the
-        time with setup."""
+        """Work until the target was first seen to hold; infinite if it never was, or if the solver
+        has no such work. `total` is the time with setup."""
         at = self.hit(measure, target)
         if at < 0:
             return math.inf
         if column == "total":
             return float(self.work["time"][at]) + self.timers.get("setup", 0.0)
+        if not self.counts(column):
+            return math.inf
         return float(self.work[column][at])
 
 
@@ -168,10 +176,11 @@ def spread(times: Iterable[float]) -> float:
 class Series:
     """The repetitions of one solver on one instance."""
 
-    def __init__(self, runs: Iterable[Run], inner: bool = False):
-        """@param inner  iterations are counted as those of inner linear solvers"""
+    def __init__(self, runs: Iterable[Run]):
         self.runs = sorted(runs, key=lambda run: run.repetition)
         self.solver_id, self.law = self.runs[0].solver_id, self.runs[0].law
+        # Those of inner linear solvers, where there are: they compare with those of PGJ.
+        inner = any(run.work["krylov"].any() for run in self.runs)
         self.iterations = "krylov" if inner else "outer"
         self.reached = sum(run.reached for run in self.runs)
         self.short = 2 * self.reached <= len(self.runs)
@@ -181,6 +190,18 @@ class Series:
         bare = [run.timers["bare_solve"] / run.solve_time - 1 for run in self.runs
                 if run.timers.get("bare_solve", 0) > 0 and run.solve_time > 0]
         self.bare = float(np.median(bare)) if bare else math.nan
+
+    def counts(self, column: str) -> bool:
+        """Whether there is such work in any of the runs."""
+        return any(run.counts(column) for run in self.runs)
+
+    def middle(self, runs: Sequence[Run], column: str) -> int:
+        """The number of the run in the middle of some: half of the others needed at most as much
+        until they ended, where one that ended short of its stop would have needed more than any
+        that got there."""
+        order = sorted(range(len(runs)), key=lambda i: (not runs[i].reached,
+                                                        runs[i].work[column].max(initial=0)))
+        return order[len(order) // 2]
 
     @property
     def noise(self) -> str:
@@ -214,14 +235,18 @@ def group(runs: Iterable[Run]) -> Table:
     differing = [key for key in ("commit", "cpu", "gpu", "backend", "threads", "jobs")
                  if len({run.made.get(key) for run in runs}) > 1]
     table: dict[Instance, dict[str, list[Run]]] = {}
-    krylov = set()
     for run in sorted(runs, key=lambda run: run.instance):
         label = " ".join([run.solver, *(f"{key} {run.made.get(key)}" for key in differing)])
         table.setdefault(run.instance, {}).setdefault(label, []).append(run)
-        if run.work["krylov"].any():
-            krylov.add(label)
-    return {instance: {label: Series(series[label], label in krylov) for label in sorted(series)}
+    return {instance: {label: Series(series[label]) for label in sorted(series)}
             for instance, series in table.items()}
+
+
+def leading_measure(runs: Sequence[Run]) -> str:
+    """What most runs were stopped by; where laws are mixed, those of the convex one."""
+    convex = [run for run in runs if run.law == "convex"] or runs
+    stops = [run.stop[0] for run in convex if run.stop]
+    return max(in_order(stops), key=stops.count) if stops else "residual"
 
 
 def labels_of(table: Table) -> list[str]:

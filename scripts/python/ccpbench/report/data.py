@@ -9,7 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccpbench.measures import in_order, measure as measure_of
-from ccpbench.results import FAILED, NOISY, Run, Table, Target, group, labels_of, measures_of
+from ccpbench.results import (
+    FAILED,
+    NOISY,
+    WORK,
+    Run,
+    Table,
+    Target,
+    group,
+    labels_of,
+    leading_measure,
+    measures_of,
+)
 from ccpbench.styles import COLOURS
 from ccpbench.tables import number_text
 
@@ -35,6 +46,7 @@ def one_run(run: Run, instance: int, solver: int, measures: Sequence[str],
         "message": run.message, "time": finite(run.solve_time),
         "setup": finite(run.timers.get("setup", 0.0)), "limit": finite(run.time_limit),
         "bare": finite(run.timers.get("bare_solve", 0.0)),
+        "uncounted": [column for column in WORK if not run.counts(column)],
         "hits": hits, "times": [float(times[hit]) if hit >= 0 else None for hit in hits],
         "final": {name: None if run.status in FAILED or not run.values[name].size
                   else finite(float(run.values[name][-1])) for name in measures},
@@ -116,8 +128,7 @@ def page_data(folder: Path, runs: Sequence[Run], faults: dict[Path, str],
                 if any(np.isfinite(run.values[name]).any() for run in runs)]
     laws = sorted({run.law for run in runs}, key=lambda law: (law != "convex", law))
     shown_first = [run for run in runs if run.law == laws[0]]
-    stops = [run.stop[0] for run in shown_first if run.stop]
-    measure = measure or (max(set(stops), key=stops.count) if stops else "residual")
+    measure = measure or leading_measure(runs)
     if measure not in order:
         measure = order[0]
     if measure not in measures:

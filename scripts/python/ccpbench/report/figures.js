@@ -2,13 +2,13 @@
 // The report's figures: plotly.js draws them into the boxes of page.html.
 const ccpFigures = (function (numbers) {
   const {
-    data, state, series, visible, WORK, median, noise, performanceProfile, targetsOfLaw,
-    runTimeDistribution, solvedRatio, shiftedMean, grouped, counted, seconds, measureTitle,
+    data, state, series, visible, WORK, counts, countedOn, short, middle, noise,
+    performanceProfile, targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, counted, seconds, measureTitle,
   } = numbers;
   const byId = (id) => document.getElementById(id);
   const DASHES = ["solid", "7px,3px", "8px,3px,2px,3px", "2px,2px"];
-  const SYMBOLS = ["circle", "square", "diamond", "triangle-down", "triangle-up", "pentagon", "x",
-    "triangle-right", "cross"];
+  const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross",
+    "triangle-left", "x", "triangle-right"];  // styles.py has the same
   const PER_PAGE = 6;
   const INK = "#1d2733", GRID = "#e6eaee";
 
@@ -90,9 +90,8 @@ const ccpFigures = (function (numbers) {
     }
     return result;
   }
-  /** Value at x of a curve that is straight between its points on logarithmic axes. */
+  /** Value at x of a curve that is straight between its points on logarithmic axes; x is on it. */
   function interpolate(curve, x) {
-    if (x <= curve[0][0]) return curve[0][1];
     const last = curve[curve.length - 1];
     if (x >= last[0]) return last[1];
     let low = 0, high = curve.length - 1;
@@ -106,50 +105,68 @@ const ccpFigures = (function (numbers) {
     return Math.exp(Math.log(y0) + part * Math.log(y1 / y0));
   }
 
+  /** [x, smallest, largest] of the curves that there are at x: none goes on after its end or begins
+   *  before its start. At an end the band has two values, with and without that curve. */
+  function bandOf(curves) {
+    const grid = [...new Set(curves.flat().map((p) => p[0]))].sort((a, b) => a - b);
+    const band = [];
+    for (let i = 0; i < Math.max(grid.length - 1, 1); ++i) {
+      const from = grid[i], to = grid[Math.min(i + 1, grid.length - 1)];
+      const there = curves.filter((c) => c[0][0] <= from && to <= c[c.length - 1][0]);
+      for (const x of [from, to]) {
+        const values = there.map((c) => interpolate(c, x));
+        band.push(there.length ? [x, Math.min(...values), Math.max(...values)] : null);
+      }
+    }
+    return band;
+  }
+  /** The band as polygons, apart where no curve is. */
+  function outline(band) {
+    const x = [], y = [];
+    let part = [];
+    for (const point of [...band, null]) {
+      if (point) {
+        part.push(point);
+      } else if (part.length) {
+        x.push(...part.map((p) => p[0]), ...part.map((p) => p[0]).reverse(), null);
+        y.push(...part.map((p) => p[2]), ...part.map((p) => p[1]).reverse(), null);
+        part = [];
+      }
+    }
+    return [x.slice(0, -1), y.slice(0, -1)];
+  }
+
   function curveTraces(instance, s) {
     const runs = series[instance][s], style = styleOf(s), name = data.solvers[s].label;
-    const curves = runs.map((run) => points(run, state.measure, state.work))
-      .filter((curve) => curve.length);
-    if (curves.length === 0) return [];
-    let x, middle, low, high;
-    if (curves.length === 1) {
-      x = curves[0].map((p) => p[0]);
-      middle = curves[0].map((p) => p[1]);
-    } else {
-      const start = median(curves.map((c) => c[0][0]));
-      const end = median(curves.map((c) => c[c.length - 1][0]));
-      x = [...new Set([start, end, ...curves.flat().map((p) => p[0])])]
-        .filter((value) => value >= start && value <= end).sort((a, b) => a - b);
-      const values = x.map((at) => curves.map((c) => interpolate(c, at)));
-      middle = values.map((v) => Math.exp(median(v.map(Math.log))));
-      low = values.map((v) => Math.min(...v));
-      high = values.map((v) => Math.max(...v));
-    }
+    const drawable = runs.map((run) => [run, points(run, state.measure, state.work)])
+      .filter(([, curve]) => curve.length);
+    if (drawable.length === 0) return [];
+    const [run, curve] = middle(drawable, state.work), columns = run.curve;
+    const x = curve.map((p) => p[0]), y = curve.map((p) => p[1]);
     const traces = [];
-    if (low) {
+    if (drawable.length > 1) {
+      const [bandX, bandY] = outline(bandOf(drawable.map(([, c]) => c)));
       traces.push({
-        x: [...x, ...[...x].reverse()], y: [...high, ...[...low].reverse()], fill: "toself",
-        mode: "lines", line: { width: 0 }, fillcolor: style.colour, opacity: 0.22,
-        hoverinfo: "skip", name: name + " band",
+        x: bandX, y: bandY, fill: "toself", mode: "lines", opacity: 0.25, fillcolor: style.colour,
+        line: { width: 0.5, color: style.colour }, hoverinfo: "skip", name: name + " band",
       });
     }
-    // One run has all its counters to tell; a median has only what the axes show.
     const unit = state.work === "time" || state.work === "total" ? " s" : "";
-    const columns = runs.find((run) => points(run, state.measure, state.work).length).curve;
-    const what = low ? `median of ${curves.length} runs` : "%{customdata}";
+    const which = drawable.length > 1
+      ? `<br>repetition ${run.repetition}, the middle one of ${drawable.length}` : "";
     traces.push({
-      x, y: middle, mode: "lines", name,
-      customdata: low ? undefined : curves[0].map((p) => [`${seconds(columns.time[p[2]])}, `
+      x, y, mode: "lines", name, line: { color: style.colour, dash: style.dash, width: 2 },
+      customdata: curve.map((p) => [`${seconds(columns.time[p[2]])}, `
         + `${grouped(columns.outer[p[2]])} outer, ${grouped(columns.krylov[p[2]])} Krylov, `
-        + `${grouped(columns.applies[p[2]])} applies`]), line: { color: style.colour, dash: style.dash, width: 2 },
+        + `${grouped(columns.applies[p[2]])} applies`]),
       hovertemplate: `<b>${name}</b><br>${state.measure} %{y:.2e}<br>`
-        + `${WORK[state.work].replace(/ \[s\]/, "")} %{x:.3g}${unit}<br>${what}<extra></extra>`,
+        + `${WORK[state.work].replace(/ \[s\]/, "")} %{x:.3g}${unit}<br>%{customdata}${which}`
+        + "<extra></extra>",
     });
-    const reached = 2 * runs.filter((run) => run.reached).length > runs.length;
     traces.push({
-      x: [x[x.length - 1]], y: [middle[middle.length - 1]], mode: "markers", name: name + " end",
+      x: [x[x.length - 1]], y: [y[y.length - 1]], mode: "markers", name: name + " end",
       marker: {
-        symbol: style.symbol, size: 10, color: reached ? style.colour : "#fff",
+        symbol: style.symbol, size: 10, color: short(runs) ? "#fff" : style.colour,
         line: { color: style.colour, width: 2 },
       },
       hovertemplate: `<b>${name}</b><br>ended: ${[...new Set(runs.map((r) => r.status))].join(", ")}`
@@ -174,9 +191,9 @@ const ccpFigures = (function (numbers) {
     byId("previous").disabled = state.page === 0;
     byId("next").disabled = state.page === pages - 1;
     byId("convergence-note").textContent = `${measureTitle(state.measure)} against `
-      + `${WORK[state.work]}; lines are medians, bands reach from the smallest to the largest `
-      + "repetition. A hollow marker: the solve ended short of its stop. Dashed: the targets of "
-      + "this measure.";
+      + `${WORK[state.work]}. A line is the repetition in the middle and ends where that run did; `
+      + "bands span the repetitions that still run. A hollow marker: the solve ended short of its "
+      + "stop. Dashed: the targets of this measure.";
     const box = byId("panels");
     for (const old of box.querySelectorAll(".js-plotly-plot")) discard(old);
     clear(box);
@@ -196,7 +213,8 @@ const ccpFigures = (function (numbers) {
         && curveTraces(i, s).length === 0);
       if (without.length) {
         caption.appendChild(make("small", "nothing to draw of " + without.map(
-          (s) => `${data.solvers[s].label} (${series[i][s][0].status})`).join(", ")));
+          (s) => `${data.solvers[s].label} (${counts(series[i][s], state.work)
+            ? series[i][s][0].status : "has no " + WORK[state.work]})`).join(", ")));
       }
       plots.push([i, figure.appendChild(make("div", undefined, "plot"))]);
     }
@@ -206,12 +224,13 @@ const ccpFigures = (function (numbers) {
         show(plot, [], null);
         continue;
       }
-      const xs = traces.flatMap((t) => t.x), lines = traces.filter((t) => t.mode === "lines");
+      const shown = (axis) => (t) => t[axis].filter((v) => v !== null);  // null: a gap in a band
+      const xs = traces.flatMap(shown("x")), lines = traces.filter((t) => t.mode === "lines");
       const starts = lines.map((t) => t.y[0]);
       const targets = data.targets.filter((t) => t.measure === state.measure);
       // A solve that diverges may leave its panel: it must not squeeze the others.
       const ceiling = Math.max(10 * Math.max(...starts), ...targets.map((t) => t.value));
-      const ys = lines.flatMap((t) => t.y).concat(targets.map((t) => t.value))
+      const ys = lines.flatMap(shown("y")).concat(targets.map((t) => t.value))
         .map((y) => Math.min(y, ceiling));
       const x = fittedLogAxis(WORK[state.work], minimum(xs), maximum(xs));
       show(plot, traces, layout({
@@ -226,8 +245,8 @@ const ccpFigures = (function (numbers) {
   const minimum = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
   const maximum = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 
-  /** Staircases: the share of `count` that is at most x. */
-  function stairs(element, values, count, x, y, hover) {
+  /** Staircases: the share of `count` that is at most x; x begins at `least`, where that is known. */
+  function stairs(element, values, count, x, y, hover, least) {
     const finite = [...values.values()].flat().filter((v) => v > 0 && v < Infinity);
     if (finite.length === 0) {
       show(element, [], null);
@@ -235,30 +254,37 @@ const ccpFigures = (function (numbers) {
     }
     const low = minimum(finite), high = Math.max(maximum(finite), low * 1.0001);
     const span = Math.max(high / low, 10);
-    const left = low / Math.pow(span, 0.04), right = high * Math.pow(span, 0.06);
+    const left = least || low / Math.pow(span, 0.04), right = high * Math.pow(span, 0.06);
     const traces = [...values].map(([s, numbers]) => {
       const style = styleOf(s), name = data.solvers[s].label;
-      const inside = numbers.map((v) => Math.min(Math.max(v, left), right));
+      // What is there from the start is no climb on the axis.
+      const first = numbers.filter((v) => v <= left).length;
+      const rest = numbers.slice(first).map((v) => Math.min(v, right));
       return {
-        x: [left, ...inside, right], mode: "lines", name,
-        y: [0, ...inside.map((_, i) => (i + 1) / count), inside.length / count],
+        x: [left, ...rest, right], mode: "lines", name,
+        y: [first, ...rest.map((_, i) => first + i + 1), numbers.length].map((k) => k / count),
         line: { shape: "hv", color: style.colour, dash: style.dash, width: 2 },
         hovertemplate: `<b>${name}</b><br>%{y:.0%} ${hover} %{x:.3g}<extra></extra>`,
       };
     });
+    const xaxis = fittedLogAxis(x, left, right);
+    if (least) xaxis.range[0] = Math.log10(least);
     show(element, traces, layout({
-      xaxis: fittedLogAxis(x, left, right),
+      xaxis,
       yaxis: axis(y, { range: [-0.03, 1.05], tickformat: ".0%", dtick: 0.25 }),
     }));
   }
 
   function drawAggregates() {
     const solvers = visible(), target = data.targets[state.target];
+    const ranked = countedOn(state.work), without = solvers.filter((s) => !ranked.includes(s));
     const n = data.instances.length;
     const plain = WORK[state.work].replace(" [s]", "");
     byId("aggregates-note").textContent = `${n} instance${n > 1 ? "s" : ""}; of repetitions the `
       + "median. Hidden solvers do not count: the profile compares with the best of those shown."
-      + (data.laws.length > 1 ? ` Only solvers of the ${state.law} law.` : "");
+      + (data.laws.length > 1 ? ` Only solvers of the ${state.law} law.` : "")
+      + (without.length ? ` Without ${WORK[state.work]}, hence not in the first two: `
+        + without.map((s) => data.solvers[s].label).join(", ") + "." : "");
     byId("profile-title").textContent = target ? `Performance profile to ${target.text}`
       : "Performance profile";
     const count = targetsOfLaw().length;
@@ -268,9 +294,9 @@ const ccpFigures = (function (numbers) {
       + "instances; a miss counts as the time limit"));
     byId("solved-title").textContent = `Solved to a tolerance of ${state.measure.replace(/_/g, " ")}`;
     if (target) {
-      stairs(byId("profile"), performanceProfile(solvers, state.target, state.work), n,
-        `${plain} / that of the best`, "share of instances", "within a factor of");
-      stairs(byId("ecdf"), runTimeDistribution(solvers, state.work), n * count,
+      stairs(byId("profile"), performanceProfile(ranked, state.target, state.work), n,
+        `${plain} / that of the best`, "share of instances", "within a factor of", 1);
+      stairs(byId("ecdf"), runTimeDistribution(ranked, state.work), n * count,
         WORK[state.work], "share of (instance, target) pairs", "within");
     } else {
       show(byId("profile"), [], null);
@@ -303,6 +329,6 @@ const ccpFigures = (function (numbers) {
   }
 
   return {
-    byId, make, clear, styleOf, drawConvergence, drawAggregates, shownInstances,
+    byId, make, clear, styleOf, points, bandOf, drawConvergence, drawAggregates, shownInstances,
   };
 }(ccpNumbers));

@@ -47,14 +47,29 @@ const ccpNumbers = (function () {
     const sorted = [...values].sort((a, b) => a - b), half = sorted.length >> 1;
     return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
   }
-  /** Work of one run until a target; infinite if it never got there. */
+  /** Whether there is such work in one of the runs: a solver without inner linear solvers has no
+   *  Krylov iterations, rather than 0 of them. */
+  const counts = (runs, work) => runs.some((run) => !run.uncounted.includes(work));
+  const countedOn = (work) => visible().filter((s) => series.some((row) => counts(row[s], work)));
+  /** Work of one run until a target; infinite if it never got there, or has no such work. */
   function workTo(run, target, work) {
     const at = run.hits[target];
-    if (at < 0) return Infinity;
+    if (at < 0 || run.uncounted.includes(work)) return Infinity;
     return work === "total" ? run.times[target] + run.setup
       : work === "time" ? run.times[target] : run.curve[work][at];
   }
   const medianWork = (runs, target, work) => median(runs.map((run) => workTo(run, target, work)));
+  /** More than half of the runs must have reached their stop. */
+  const short = (runs) => 2 * runs.filter((run) => run.reached).length <= runs.length;
+  /** Of [run, points] the one in the middle by the work until the end, where a run that ended short
+   *  of its stop would have needed more than any that got there. */
+  function middle(drawable, work) {
+    const column = work === "total" ? "time" : work;
+    const end = (run) => run.curve[column].reduce((a, b) => Math.max(a, b), 0);
+    const order = [...drawable].sort(([a], [b]) => a.reached === b.reached
+      ? end(a) - end(b) : a.reached ? -1 : 1);
+    return order[order.length >> 1];
+  }
   /** (largest - smallest) / median of the solve times of runs that ended by themselves. */
   function spread(runs) {
     const times = runs.filter((run) => !run.failed && run.time > 0).map((run) => run.time);
@@ -148,8 +163,8 @@ const ccpNumbers = (function () {
   const measureTitle = (name) => data.titles[name] || name.replace(/_/g, " ");
 
   return {
-    data, state, series, visible, WORK, median, workTo, medianWork, noise, performanceProfile,
-    targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, counted, scientific,
+    data, state, series, visible, WORK, counts, countedOn, median, short, middle, workTo, medianWork,
+    noise, performanceProfile, targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, counted, scientific,
     seconds, amount, percent, measureTitle,
   };
 }());

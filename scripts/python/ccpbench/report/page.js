@@ -2,12 +2,12 @@
 // The report's tables and controls; starts the page.
 (function (numbers, figures) {
   const {
-    data, state, series, visible, WORK, median, workTo, medianWork, noise, performanceProfile,
-    targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, scientific, seconds,
+    data, state, series, visible, WORK, counts, countedOn, median, middle, workTo, medianWork, noise,
+    performanceProfile, targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, scientific, seconds,
     amount, percent,
   } = numbers;
   const {
-    byId, make, clear, styleOf, drawConvergence, drawAggregates, shownInstances,
+    byId, make, clear, styleOf, points, bandOf, drawConvergence, drawAggregates, shownInstances,
   } = figures;
   const SVG_DASHES = ["", "6 2.5", "7 2.5 1.5 2.5", "1.5 1.5"];
 
@@ -40,7 +40,7 @@
     const work = state.work, solvers = visible();
     const targets = targetsOfLaw();
     byId("table-note").textContent = `${WORK[work]}; median of the repetitions and, below, their `
-      + `smallest and largest. “–” is not reached; ⚠ marks times that differ by more than `
+      + `smallest and largest. “–” is not reached, “n/a” is work that the solver does not have; ⚠ marks times that differ by more than `
       + `${percent(data.noisy)} between repetitions, or between observed and bare solve.`;
     const head = [["solver", "text"], ...targets.map(([t]) => [t.text]), ["solve time"],
       ["final " + state.measure.replace(/_/g, " ")], ["reached"], ["status", "text"]];
@@ -56,7 +56,8 @@
         const runs = series[i][s], cells = [[data.solvers[s].label, "text"]];
         targets.forEach(([, t], k) => {
           const all = runs.map((run) => workTo(run, t, work)), value = median(all);
-          const cell = make("td", amount(value, work), value === Infinity ? "missed"
+          const has = counts(runs, work);
+          const cell = make("td", has ? amount(value, work) : "n/a", value === Infinity ? "missed"
             : value === best[k] && here.length > 1 ? "best" : "");
           if (runs.length > 1 && value < Infinity) {
             cell.appendChild(make("br"));
@@ -230,6 +231,7 @@
   draw();
   // What tests compare with ccpbench/profiles.py.
   window.ccpReport = {
-    data, state, visible, performanceProfile, runTimeDistribution, solvedRatio, shiftedMean,
+    data, state, series, visible, countedOn, middle, points, bandOf, performanceProfile,
+    runTimeDistribution, solvedRatio, shiftedMean,
   };
 }(ccpNumbers, ccpFigures));

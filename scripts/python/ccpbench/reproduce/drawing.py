@@ -88,9 +88,9 @@ def draw_curves(axes: Any, rows: Iterable[tuple[str, Series]], column: str, meas
         if curve is None:
             continue
         draw_series(axes, one, curve, labels.index(name), name)
-        x += list(curve[0])
-        y += [curve[2].min(), curve[3].max()]
-        starts.append(curve[1][0])
+        x += curve.width
+        y += curve.height
+        starts.append(float(curve.y[0]))
     ceiling = 10 * max(starts, default=1.0)  # a solve that diverges must not squeeze the others
     set_scale(axes, x or [1], [min(value, ceiling) for value in y] or [1], log_x)
     units = {"time": "solve time [s]", "krylov": "Krylov iterations", "outer": "outer iterations"}
