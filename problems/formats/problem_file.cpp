@@ -97,7 +97,7 @@ ContactProblem read_problem(const std::string& path) {
   }
   const auto version = number(file, "/", "version");
   if (!version || !(*version == 1 || *version == problem_schema_version)) {
-    throw InputError(path, "root attribute version", fmt::format("1 to {}", problem_schema_version),
+    throw InputError(path, "root attribute version", fmt::format("1 or {}", problem_schema_version),
                      version ? fmt::format("{}", *version) : "nothing");
   }
   ContactProblem problem;
