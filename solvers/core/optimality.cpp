@@ -10,6 +10,24 @@
 #include "solvers/core/scales.hpp"
 
 namespace ccp {
+namespace {
+
+double finite_or_nan(double value) {
+  return std::isfinite(value) ? value : std::nan("");
+}
+
+int place_of_largest(const DeviceArray<const double*>& value) {
+  Kokkos::MaxLoc<double, int>::value_type largest;
+  Kokkos::parallel_reduce(
+      "ccp::Optimality::place_of_largest", range(value.extent(0)),
+      KOKKOS_LAMBDA(const int c, Kokkos::MaxLoc<double, int>::value_type& most) {
+        if (value(c) > most.val) most.val = value(c), most.loc = c;
+      },
+      Kokkos::MaxLoc<double, int>(largest));
+  return largest.loc;
+}
+
+}  // namespace
 
 double Optimality::residual() const {
   if (std::isnan(dual) || std::isnan(primal) || std::isnan(complementarity)) return std::nan("");
@@ -38,35 +56,23 @@ Optimality optimality(const Problem& problem, Law law, const Vector& gamma) {
       });
   double work = 0, largest = 0;
   Kokkos::parallel_reduce(
-      "ccp::Optimality::complementarity", range(n),
-      KOKKOS_LAMBDA(const int c, double& sum) { sum += dot(load3(p, c), load3(v, c)); }, work);
-  Kokkos::parallel_reduce(
-      "ccp::Optimality::largest_impulse", range(n),
-      KOKKOS_LAMBDA(const int c, double& most) { raise(most, norm(load3(p, c))); },
-      Largest(largest));
+      "ccp::Optimality::terms", range(n),
+      KOKKOS_LAMBDA(const int c, double& sum, double& impulse, double& outside, double& below) {
+        const Vec3 pc = load3(p, c);
+        const Split part = split(pc, row3(normal, c));
+        sum += dot(pc, load3(v, c));
+        raise(impulse, norm(pc));
+        raise(outside, distance_to_cone(part.n, part.size, mu(c)));
+        raise(below, dual(c));
+      },
+      Kokkos::Sum<double>(work), Largest(largest), Largest(result.primal), Largest(result.dual));
   const double q = velocity_scale(problem), s = problem.delassus_scale();
   result.complementarity = std::abs(work) * s / (n * q * q);
-  result.dual =
-      largest_finite(
-          "ccp::Optimality::largest_dual", n, KOKKOS_LAMBDA(const int c) { return dual(c); }) /
-      q;
-  result.primal = largest_finite(
-                      "ccp::Optimality::largest_primal", n,
-                      KOKKOS_LAMBDA(const int c) {
-                        const Split part = split(load3(p, c), row3(normal, c));
-                        return distance_to_cone(part.n, part.size, mu(c));
-                      }) *
-                  s / q;
+  result.dual = finite_or_nan(result.dual) / q;
+  result.primal = finite_or_nan(result.primal) * s / q;
   constexpr double epsilon = 2.2e-16, operations = 100;
   result.rounding = operations * epsilon * std::max(largest * s / q, 1.0);
-  Kokkos::MaxLoc<double, int>::value_type worst;
-  Kokkos::parallel_reduce(
-      "ccp::Optimality::worst_contact", range(n),
-      KOKKOS_LAMBDA(const int c, Kokkos::MaxLoc<double, int>::value_type& most) {
-        if (dual(c) > most.val) most.val = dual(c), most.loc = c;
-      },
-      Kokkos::MaxLoc<double, int>(worst));
-  result.worst_contact = worst.val > 0 ? worst.loc : 0;
+  if (result.residual() == result.dual) result.worst_contact = place_of_largest(dual);
   return result;
 }
 
