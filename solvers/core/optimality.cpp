@@ -10,6 +10,24 @@
 #include "solvers/core/scales.hpp"
 
 namespace ccp {
+namespace {
+
+double finite_or_nan(double value) {
+  return std::isfinite(value) ? value : std::nan("");
+}
+
+int place_of_largest(const DeviceArray<const double*>& value) {
+  Kokkos::MaxLoc<double, int>::value_type largest;
+  Kokkos::parallel_reduce(
+      "ccp::Optimality::place_of_largest", range(value.extent(0)),
+      KOKKOS_LAMBDA(const int c, Kokkos::MaxLoc<double, int>::value_type& most) {
+        if (value(c) > most.val) most.val = value(c), most.loc = c;
+      },
+      Kokkos::MaxLoc<double, int>(largest));
+  return largest.loc;
+}
+
+}  // namespace
 
 double Optimality::residual() const {
   if (std::isnan(dual) || std::isnan(primal) || std::isnan(complementarity)) return std::nan("");
@@ -22,18 +40,6 @@ namespace {
 double rounding_of(double impulse) {
   constexpr double epsilon = 2.2e-16, operations = 100;
   return operations * epsilon * std::max(impulse, 1.0);
-}
-
-/// Where the largest of values >= 0 is; 0 where all are zero.
-int place_of_largest(const DeviceArray<double*>& values) {
-  Kokkos::MaxLoc<double, int>::value_type worst;
-  Kokkos::parallel_reduce(
-      "ccp::Optimality::worst_contact", range(values.extent(0)),
-      KOKKOS_LAMBDA(const int c, Kokkos::MaxLoc<double, int>::value_type& most) {
-        if (values(c) > most.val) most.val = values(c), most.loc = c;
-      },
-      Kokkos::MaxLoc<double, int>(worst));
-  return worst.val > 0 ? worst.loc : 0;
 }
 
 /// What one cone adds: distances, and its part of gamma . v.
@@ -85,25 +91,21 @@ Optimality pooled_optimality(const Problem& problem, Law law, const Vector& gamm
   double work = 0, largest = 0;
   Kokkos::parallel_reduce(
       "ccp::Optimality::pooled", range(n),
-      KOKKOS_LAMBDA(const int cone, double& sum, double& most) {
+      KOKKOS_LAMBDA(const int cone, double& sum, double& impulse, double& outside, double& below) {
         const ConePart own = part(cone);
         dual(cone) = own.dual;
         sum += own.work;
-        raise(most, own.impulse);
+        raise(impulse, own.impulse);
+        raise(outside, own.primal);
+        raise(below, own.dual);
       },
-      Kokkos::Sum<double>(work), Largest(largest));
+      Kokkos::Sum<double>(work), Largest(largest), Largest(result.primal), Largest(result.dual));
   const double q = velocity_scale(problem), s = problem.delassus_scale();
   result.complementarity = std::abs(work) * s / (n * q * q);
-  result.dual =
-      largest_finite(
-          "ccp::Optimality::pooled_dual", n, KOKKOS_LAMBDA(const int cone) { return dual(cone); }) /
-      q;
-  result.primal = largest_finite(
-                      "ccp::Optimality::pooled_primal", n,
-                      KOKKOS_LAMBDA(const int cone) { return part(cone).primal; }) *
-                  s / q;
+  result.dual = finite_or_nan(result.dual) / q;
+  result.primal = finite_or_nan(result.primal) * s / q;
   result.rounding = rounding_of(largest * s / q);
-  result.worst_contact = place_of_largest(dual);
+  if (result.residual() == result.dual) result.worst_contact = place_of_largest(dual);
   return result;
 }
 
@@ -132,27 +134,22 @@ Optimality optimality(const Problem& problem, Law law, const Vector& gamma) {
       });
   double work = 0, largest = 0;
   Kokkos::parallel_reduce(
-      "ccp::Optimality::complementarity", range(n),
-      KOKKOS_LAMBDA(const int c, double& sum) { sum += dot(load3(p, c), load3(v, c)); }, work);
-  Kokkos::parallel_reduce(
-      "ccp::Optimality::largest_impulse", range(n),
-      KOKKOS_LAMBDA(const int c, double& most) { raise(most, norm(load3(p, c))); },
-      Largest(largest));
+      "ccp::Optimality::terms", range(n),
+      KOKKOS_LAMBDA(const int c, double& sum, double& impulse, double& outside, double& below) {
+        const Vec3 pc = load3(p, c);
+        const Split part = split(pc, row3(normal, c));
+        sum += dot(pc, load3(v, c));
+        raise(impulse, norm(pc));
+        raise(outside, distance_to_cone(part.n, part.size, mu(c)));
+        raise(below, dual(c));
+      },
+      Kokkos::Sum<double>(work), Largest(largest), Largest(result.primal), Largest(result.dual));
   const double q = velocity_scale(problem), s = problem.delassus_scale();
   result.complementarity = std::abs(work) * s / (n * q * q);
-  result.dual =
-      largest_finite(
-          "ccp::Optimality::largest_dual", n, KOKKOS_LAMBDA(const int c) { return dual(c); }) /
-      q;
-  result.primal = largest_finite(
-                      "ccp::Optimality::largest_primal", n,
-                      KOKKOS_LAMBDA(const int c) {
-                        const Split part = split(load3(p, c), row3(normal, c));
-                        return distance_to_cone(part.n, part.size, mu(c));
-                      }) *
-                  s / q;
+  result.dual = finite_or_nan(result.dual) / q;
+  result.primal = finite_or_nan(result.primal) * s / q;
   result.rounding = rounding_of(largest * s / q);
-  result.worst_contact = place_of_largest(dual);
+  if (result.residual() == result.dual) result.worst_contact = place_of_largest(dual);
   return result;
 }
 

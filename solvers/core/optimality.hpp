@@ -19,8 +19,9 @@ namespace ccp {
 /// Solvers check their own stopping rules with it: see confirm(). The referee has code of its own.
 struct Optimality {
   double dual = 0, primal = 0, complementarity = 0;
-  double rounding = 0;     ///< what double precision leaves of `dual` at impulses of this size
-  int worst_contact = -1;  ///< where dist(v_c, K*) is largest; -1 without constraints
+  double rounding = 0;  ///< what double precision leaves of `dual` at impulses of this size
+  int worst_contact =
+      -1;  ///< where dist(v_c, K*) is largest; -1 where `dual` is not the largest term
 
   /// The largest of the three; NaN if one is.
   double residual() const;

@@ -93,17 +93,26 @@ std::vector<int> consecutive_levels(const LowerRows& lower) {
   return offset;
 }
 
-LowerRows permute(const LowerRows& lower, const std::vector<int>& row) {
+SortedRows sort_rows(const LowerRows& lower, const std::vector<int>& row) {
   std::vector<int> position(row.size());
   for (std::size_t k = 0; k < row.size(); ++k) position[row[k]] = static_cast<int>(k);
-  std::vector<std::pair<int, int>> pairs;
-  for (int i = 0; i < lower.rows(); ++i) {
+  SortedRows sorted{{{0}, {}}, {}};
+  sorted.rows.column.reserve(lower.column.size());
+  sorted.source.reserve(lower.column.size());
+  std::vector<std::pair<int, int>> entries;  // of one row: column and source
+  for (const int i : row) {
+    entries.clear();
     for (int k = lower.offset[i]; k < lower.offset[i + 1]; ++k) {
-      const int a = position[i], b = position[lower.column[k]];
-      pairs.emplace_back(std::max(a, b), std::min(a, b));
+      entries.emplace_back(position[lower.column[k]], k);
     }
+    std::sort(entries.begin(), entries.end());
+    for (const auto& [column, source] : entries) {
+      sorted.rows.column.push_back(column);
+      sorted.source.push_back(source);
+    }
+    sorted.rows.offset.push_back(static_cast<int>(sorted.rows.column.size()));
   }
-  return lower_rows(lower.rows(), std::move(pairs));
+  return sorted;
 }
 
 LowerRows with_fill(const LowerRows& lower, int most) {

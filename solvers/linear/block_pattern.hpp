@@ -50,8 +50,14 @@ LevelOrder level_order(const LowerRows& lower);
 /// sorted by level give their levels. @return as BlockPattern::level_offset
 std::vector<int> consecutive_levels(const LowerRows& lower);
 
-/// The rows in another order. @param row  [rows] the row at each position, as in LevelOrder
-LowerRows permute(const LowerRows& lower, const std::vector<int>& row);
+/// A pattern in an order in which no row passes a neighbour, so that every pair stays below the
+/// diagonal, and which pair of the first pattern each of its pairs was.
+struct SortedRows {
+  LowerRows rows;
+  std::vector<int> source;  ///< [blocks]
+};
+/// @param row  [rows] the row at each position, as in LevelOrder
+SortedRows sort_rows(const LowerRows& lower, const std::vector<int>& row);
 
 /// With the pairs that eliminating each row once would join: later neighbours of one row. A row
 /// with more than `most` of them adds none, so that the fill stays linear in the rows.

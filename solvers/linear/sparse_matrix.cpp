@@ -33,7 +33,18 @@ Teuchos::RCP<const CrsMatrix::crs_graph_type> make_graph(const Teuchos::RCP<cons
 template <class Values>
 void copy_values(const std::vector<double>& from, const Values& to) {
   Kokkos::deep_copy(
-      to, upload<typename Values::non_const_type>("ccp::SparseMatrix::values", from, from.size()));
+      to, Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+              from.data(), from.size()));
+}
+
+Teuchos::RCP<BlockCrsMatrix> fill_block_crs(const Teuchos::RCP<const Map>& map, int block_size,
+                                            const std::vector<Offset>& offsets,
+                                            const std::vector<int>& columns,
+                                            const std::vector<double>& values) {
+  const auto graph = make_graph(block_map(offsets.size() - 1, *map), offsets, columns);
+  auto block = Teuchos::rcp(new BlockCrsMatrix(*graph, *map, *map, block_size));
+  copy_values(values, block->getValuesDeviceNonConst());
+  return block;
 }
 
 Teuchos::RCP<CrsMatrix> fill_crs(const Teuchos::RCP<const Map>& map,
@@ -118,10 +129,8 @@ Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<c
 
 Teuchos::RCP<BlockCrsMatrix> make_block_crs(const BlockMatrix& matrix,
                                             const Teuchos::RCP<const Map>& map) {
-  return make_block_crs(
-      SquareBlocks{
-          3, matrix.row_offsets, {matrix.columns.begin(), matrix.columns.end()}, matrix.blocks},
-      map);
+  return fill_block_crs(map, 3, {matrix.row_offsets.begin(), matrix.row_offsets.end()},
+                        {matrix.columns.begin(), matrix.columns.end()}, matrix.blocks);
 }
 
 Teuchos::RCP<CrsMatrix> make_crs(const SquareBlocks& matrix, const Teuchos::RCP<const Map>& map) {
@@ -143,12 +152,8 @@ Teuchos::RCP<CrsMatrix> make_crs(const SquareBlocks& matrix, const Teuchos::RCP<
 
 Teuchos::RCP<BlockCrsMatrix> make_block_crs(const SquareBlocks& matrix,
                                             const Teuchos::RCP<const Map>& map) {
-  const std::vector<Offset> offsets(matrix.offsets.begin(), matrix.offsets.end());
-  const auto graph =
-      make_graph(block_map(matrix.offsets.size() - 1, *map), offsets, matrix.columns);
-  auto block = Teuchos::rcp(new BlockCrsMatrix(*graph, *map, *map, matrix.block_size));
-  replace_values(matrix, *block);
-  return block;
+  return fill_block_crs(map, matrix.block_size, {matrix.offsets.begin(), matrix.offsets.end()},
+                        matrix.columns, matrix.values);
 }
 
 void replace_values(const SquareBlocks& matrix, CrsMatrix& out) {

@@ -5,33 +5,110 @@ namespace {
 
 using TeamPolicy = Kokkos::TeamPolicy<ExecSpace>;
 
-/// One team of all threads (of one block on a device): its barrier between two levels costs far
-/// less than a kernel per level.
-TeamPolicy one_team() {
-  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace,
-                                           ExecSpace::memory_space>::accessible) {
-    return TeamPolicy(1, ExecSpace().concurrency());
-  } else {
-    return TeamPolicy(1, 256);
-  }
+constexpr bool on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, ExecSpace::memory_space>::accessible;
+
+/// Of the one team of all threads (of one block on a device) that sweeps: its barrier between two
+/// levels costs far less than a kernel per level.
+int team_size() {
+  return on_host ? ExecSpace().concurrency() : 256;
 }
 
-/// Calls row(i) for all rows, those of one level in parallel, level after level from the lowest, or
-/// `down` from the highest.
+/// Calls row(i, thread) for all rows, those of one level in parallel, level after level from the
+/// lowest, or `down` from the highest.
 template <class Row>
 void sweep(const std::string& label, const BlockPattern& pattern, bool down, const Row& row) {
   const auto offset = pattern.level_offset;
   const int levels = pattern.levels();
   Kokkos::parallel_for(
-      label, one_team(), KOKKOS_LAMBDA(const TeamPolicy::member_type& team) {
+      label, TeamPolicy(1, team_size()), KOKKOS_LAMBDA(const TeamPolicy::member_type& team) {
         for (int k = 0; k < levels; ++k) {
           const int level = down ? levels - 1 - k : k;
           Kokkos::parallel_for(Kokkos::TeamThreadRange(team, offset(level), offset(level + 1)),
-                               row);
+                               [&](const int i) { row(i, team.team_rank()); });
           team.team_barrier();
         }
       });
 }
+
+/// The first of the ascending columns [begin, end) that is not below `least`.
+template <class Columns>
+KOKKOS_INLINE_FUNCTION int lower_bound(const Columns& column, int begin, int end, int least) {
+  while (begin < end) {
+    const int middle = begin + (end - begin) / 2;
+    if (column(middle) < least) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+/// Calls act(p, q) where column(p) = column(q), in ascending order, for two lists [p, p_end) and
+/// [q, q_end) of which the first is the shorter.
+template <class Columns, class Act>
+KOKKOS_INLINE_FUNCTION void for_each_shared(const Columns& column, int p, int p_end, int q,
+                                            int q_end, const Act& act) {
+  for (; p < p_end && q < q_end; ++p) {
+    q = lower_bound(column, q, q_end, column(p));
+    if (q < q_end && column(q) == column(p)) act(p, q);
+  }
+}
+
+/// An NB x NB block, column-major, from which products of blocks are subtracted.
+template <int NB>
+struct BlockSum {
+  double value[NB * NB];
+
+  KOKKOS_INLINE_FUNCTION explicit BlockSum(const double* a) {
+    for (int k = 0; k < NB * NB; ++k) value[k] = a[k];
+  }
+  /// value -= a b^T.
+  template <class A>
+  KOKKOS_INLINE_FUNCTION void subtract_product(const A* a, const A* b) {
+    block::subtract_product<NB>(a, b, value);
+  }
+  /// out = value L^T for a packed lower triangle l.
+  template <class A>
+  KOKKOS_INLINE_FUNCTION void times_transposed(const double* l, A* out) const {
+    for (int q = 0; q < NB; ++q) {
+      for (int p = 0; p < NB; ++p) {
+        double sum = 0;
+        for (int m = 0; m <= q; ++m) sum += value[NB * m + p] * l[block::at(q, m)];
+        out[NB * q + p] = static_cast<A>(sum);
+      }
+    }
+  }
+};
+
+#if defined(__GNUC__) && !defined(__CUDACC__)
+/// Columns in lanes, like block::Accumulator<3>.
+template <>
+struct BlockSum<3> {
+  using Lanes = block::Accumulator<3>::Lanes;
+  Lanes column[3];
+
+  explicit BlockSum(const double* a) {
+    for (int j = 0; j < 3; ++j) column[j] = Lanes{a[3 * j], a[3 * j + 1], a[3 * j + 2], 0};
+  }
+  template <class A>
+  void subtract_product(const A* a, const A* b) {
+    for (int k = 0; k < 3; ++k) {
+      const Lanes ak = block::Accumulator<3>::load(a + 3 * k);
+      for (int j = 0; j < 3; ++j) column[j] -= ak * static_cast<double>(b[3 * k + j]);
+    }
+  }
+  template <class A>
+  void times_transposed(const double* l, A* out) const {
+    for (int q = 0; q < 3; ++q) {
+      Lanes sum{};
+      for (int m = 0; m <= q; ++m) sum += column[m] * l[block::at(q, m)];
+      for (int p = 0; p < 3; ++p) out[3 * q + p] = static_cast<A>(sum[p]);
+    }
+  }
+};
+#endif
 
 }  // namespace
 
@@ -46,12 +123,18 @@ IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, bo
       map_(make_map(static_cast<std::size_t>(NB) * pattern.rows)),
       inverse_("ccp::IncompleteCholesky::inverse",
                static_cast<std::size_t>(block::packed<NB>) * pattern.rows),
-      factor_("ccp::IncompleteCholesky::factor",
+      factor_(Kokkos::view_alloc("ccp::IncompleteCholesky::factor", Kokkos::WithoutInitializing),
               off_diagonal ? static_cast<std::size_t>(NB * NB) * pattern.blocks + 1 : 0),
-      factor_by_column_("ccp::IncompleteCholesky::factor_by_column", factor_.extent(0)),
+      factor_by_column_(Kokkos::view_alloc("ccp::IncompleteCholesky::factor_by_column",
+                                           Kokkos::WithoutInitializing),
+                        factor_.extent(0)),
+      lookup_("ccp::IncompleteCholesky::lookup", off_diagonal && on_host ? team_size() : 0,
+              pattern.rows),
       failed_("ccp::IncompleteCholesky::failed"),
       work_("ccp::IncompleteCholesky::work",
-            order.extent(0) > 0 ? static_cast<std::size_t>(NB) * pattern.rows : 0) {}
+            order.extent(0) > 0 ? static_cast<std::size_t>(NB) * pattern.rows : 0) {
+  Kokkos::deep_copy(lookup_, -1);
+}
 
 template <int NB, class Real>
 template <class Blocks>
@@ -66,46 +149,56 @@ bool IncompleteCholesky<NB, Real>::factorize(const Blocks& a, double shift, doub
   Real* const factor_by_column = factor_by_column_.data();
   const bool whole = off_diagonal_;
   const auto failed = failed_;
+  int* const lookup = lookup_.extent(0) > 0 ? lookup_.data() : nullptr;
+  const auto rows = static_cast<std::size_t>(pattern_.rows);
   Kokkos::deep_copy(failed, 0);
   sweep(
-      "ccp::IncompleteCholesky::factorize", pattern_, false, KOKKOS_LAMBDA(const int i) {
+      "ccp::IncompleteCholesky::factorize", pattern_, false,
+      KOKKOS_LAMBDA(const int i, const int thread) {
         if (!complete && failed() != 0) return;
         double d[packed];
         a.diagonal(i, d);
         for (int k = 0; k < NB; ++k) d[block::at(k, k)] *= 1 + shift;
         const int begin = row_offset(i), end = whole ? row_offset(i + 1) : begin;
+        int* const at = lookup == nullptr ? nullptr : lookup + rows * thread;
+        for (int k = begin; k < end && at != nullptr; ++k) at[column(k)] = k;
         for (int k = begin; k < end; ++k) {
           const int j = column(k);
-          double acc[size];
+          double start[size];
           const int from = own ? k : source(k);
           if (from >= 0) {
-            a.lower(i, from, acc);
+            a.lower(i, from, start);
           } else {
-            for (std::size_t m = 0; m < size; ++m) acc[m] = 0;
+            for (std::size_t m = 0; m < size; ++m) start[m] = 0;
           }
+          BlockSum<NB> sum(start);
+          const auto subtract = [&](int p, int q) {
+            sum.subtract_product(factor + size * p, factor + size * q);
+          };
           // Columns that rows i and j share, left of j.
-          int p = begin, q = row_offset(j);
-          const int q_end = row_offset(j + 1);
-          while (p < k && q < q_end) {
-            const int cp = column(p), cq = column(q);
-            if (cp == cq) block::subtract_product<NB>(factor + size * p, factor + size * q, acc);
-            p += cp <= cq;
-            q += cq <= cp;
-          }
-          // L_ij = acc L_jj^-T, column by column from the last.
-          Real* const out = factor + size * k;
-          Real* const transposed = factor_by_column + size * place(k);
-          const double* const l = inverse + packed * j;
-          for (int q = 0; q < NB; ++q) {
-            for (int p = 0; p < NB; ++p) {
-              double sum = 0;
-              for (int m = 0; m <= q; ++m) sum += acc[NB * m + p] * l[block::at(q, m)];
-              out[NB * q + p] = static_cast<Real>(sum);
-              transposed[NB * p + q] = static_cast<Real>(sum);
+          const int other = row_offset(j), other_end = row_offset(j + 1);
+          const int length = k - begin, other_length = other_end - other;
+          if (at != nullptr && other_length <= 16 * length) {
+            for (int q = other; q < other_end; ++q) {
+              const int p = at[column(q)];
+              if (p >= 0) subtract(p, q);
             }
+          } else if (other_length > length) {
+            for_each_shared(column, begin, k, other, other_end, subtract);
+          } else {
+            for_each_shared(column, other, other_end, begin, k,
+                            [&](int q, int p) { subtract(p, q); });
+          }
+          // L_ij = sum L_jj^-T.
+          Real* const out = factor + size * k;
+          sum.times_transposed(inverse + packed * j, out);
+          Real* const transposed = factor_by_column + size * place(k);
+          for (int q = 0; q < NB; ++q) {
+            for (int p = 0; p < NB; ++p) transposed[NB * p + q] = out[NB * q + p];
           }
           block::subtract_square<NB>(out, d);
         }
+        for (int k = begin; k < end && at != nullptr; ++k) at[column(k)] = -1;
         if (!block::invert_factor<NB>(d, least)) failed() = 1;
         for (std::size_t k = 0; k < packed; ++k) inverse[packed * i + k] = d[k];
       });
@@ -164,7 +257,7 @@ void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
     return;
   }
   sweep(
-      "ccp::IncompleteCholesky::forward", pattern_, false, KOKKOS_LAMBDA(const int i) {
+      "ccp::IncompleteCholesky::forward", pattern_, false, KOKKOS_LAMBDA(const int i, int) {
         block::Accumulator<NB> sum(in + static_cast<std::size_t>(NB) * i);
         const int end = row_offset(i + 1);
         for (int k = row_offset(i); k < end; ++k) {
@@ -176,7 +269,7 @@ void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
         for (int p = 0; p < NB; ++p) out[NB * i + p] = z[p];
       });
   sweep(
-      "ccp::IncompleteCholesky::backward", pattern_, true, KOKKOS_LAMBDA(const int i) {
+      "ccp::IncompleteCholesky::backward", pattern_, true, KOKKOS_LAMBDA(const int i, int) {
         block::Accumulator<NB> sum(out + static_cast<std::size_t>(NB) * i);
         const int end = column_offset(i + 1);
         for (int l = column_offset(i); l < end; ++l) {

@@ -62,6 +62,10 @@ class ScatteredBlocks {
 /// are kept: the block Jacobi preconditioner. Real is the type in which the off-diagonal blocks are
 /// kept. Where sums run in the same order, the result does not depend on the threads.
 ///
+/// A factorisation takes for each block of L one pass over the row of its column on the host, which
+/// looks up where its own row has the same columns, and a binary search per entry of the shorter of
+/// both rows on a device, or where one is many times longer: a body with very many contacts.
+///
 /// Storage per block of L: 2 NB^2 numbers (L by rows, and by columns for the backward sweep) and
 /// three indices; read per application: 2 NB^2 numbers and two indices.
 template <int NB, class Real>
@@ -101,6 +105,7 @@ class IncompleteCholesky : public Operator {
   DeviceArray<double*> inverse_;  ///< [rows * packed] inverses of the diagonal blocks of L
   DeviceArray<Real*> factor_;     ///< [blocks * NB * NB + 1] off-diagonal blocks of L, by rows
   DeviceArray<Real*> factor_by_column_;  ///< their transposes by columns, for the backward sweep
+  DeviceArray<int**> lookup_;            ///< [threads][rows] see factorize; host only
   Kokkos::View<int, MemSpace> failed_;   ///< whether a pivot has failed
   mutable VectorView work_;              ///< where the order, alpha or beta need it
 };

@@ -57,33 +57,27 @@ class ScatteredFactor : public Factor {
   explicit ScatteredFactor(Teuchos::RCP<const BlockCrsMatrix> a) : a_(std::move(a)) {
     const auto graph = a_->getCrsGraph().getLocalGraphHost();
     LowerRows natural{{0}, {}};
+    std::vector<std::size_t> natural_diagonal, natural_lower;  // where the blocks are in A
     for (int i = 0; i < static_cast<int>(graph.numRows()); ++i) {
-      for (std::size_t k = graph.row_map(i); graph.entries(k) < i; ++k) {  // columns ascend
+      std::size_t k = graph.row_map(i);
+      for (; graph.entries(k) < i; ++k) {  // columns ascend
         natural.column.push_back(graph.entries(k));
+        natural_lower.push_back(k);
       }
       natural.offset.push_back(static_cast<int>(natural.column.size()));
+      natural_diagonal.push_back(k);
     }
     const LevelOrder order = level_order(natural);
-    const LowerRows sorted = permute(natural, order.row);
-    const auto block_at = [&](int i, int j) {  // by positions
-      const int* const begin = graph.entries.data() + graph.row_map(order.row[i]);
-      const int* const end = graph.entries.data() + graph.row_map(order.row[i] + 1);
-      const int* const at = std::lower_bound(begin, end, order.row[j]);
-      return static_cast<std::size_t>(at - graph.entries.data());
-    };
-    std::vector<std::size_t> diagonal, lower;
-    for (int i = 0; i < sorted.rows(); ++i) {
-      diagonal.push_back(block_at(i, i));
-      for (int k = sorted.offset[i]; k < sorted.offset[i + 1]; ++k) {
-        lower.push_back(block_at(i, sorted.column[k]));
-      }
-    }
+    const SortedRows sorted = sort_rows(natural, order.row);
+    std::vector<std::size_t> diagonal(order.row.size()), lower(sorted.source.size());
+    for (std::size_t i = 0; i < diagonal.size(); ++i) diagonal[i] = natural_diagonal[order.row[i]];
+    for (std::size_t k = 0; k < lower.size(); ++k) lower[k] = natural_lower[sorted.source[k]];
     using Places = DeviceArray<std::size_t*>;
     blocks_.diagonal_place =
         upload<Places>("ccp::BlockIc0::diagonal_place", diagonal, diagonal.size());
     blocks_.lower_place = upload<Places>("ccp::BlockIc0::lower_place", lower, lower.size());
     factor_ = Teuchos::rcp(new IncompleteCholesky<3, double>(
-        make_pattern(sorted, order.level_offset), true, {},
+        make_pattern(sorted.rows, order.level_offset), true, {},
         upload<DeviceArray<int*>>("ccp::BlockIc0::order", order.row, order.row.size())));
   }
   bool factorize(double shift, double least, bool complete) override {

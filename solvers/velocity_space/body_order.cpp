@@ -162,19 +162,24 @@ BodyGraph filled_graph(const BodyGraph& graph, const std::vector<int>& order) {
     }
   }
   const LowerRows filled = with_fill(lower_rows(m, std::move(pairs)));
-  std::vector<std::vector<int>> neighbours(m);
-  for (int i = 0; i < m; ++i) {
-    for (int k = filled.offset[i]; k < filled.offset[i + 1]; ++k) {
-      neighbours[order[i]].push_back(order[filled.column[k]]);
-      neighbours[order[filled.column[k]]].push_back(order[i]);
+  const auto for_each_pair = [&](const auto& act) {
+    for (int i = 0; i < m; ++i) {
+      for (int k = filled.offset[i]; k < filled.offset[i + 1]; ++k) {
+        act(order[i], order[filled.column[k]]);
+        act(order[filled.column[k]], order[i]);
+      }
     }
-  }
+  };
   BodyGraph result;
-  result.offset.assign(1, 0);
-  for (std::vector<int>& list : neighbours) {
-    std::sort(list.begin(), list.end());
-    result.neighbour.insert(result.neighbour.end(), list.begin(), list.end());
-    result.offset.push_back(static_cast<int>(result.neighbour.size()));
+  result.offset.assign(static_cast<std::size_t>(m) + 1, 0);
+  for_each_pair([&](int a, int) { ++result.offset[a + 1]; });
+  std::partial_sum(result.offset.begin(), result.offset.end(), result.offset.begin());
+  result.neighbour.resize(result.offset[m]);
+  std::vector<int> next(result.offset.begin(), result.offset.end() - 1);
+  for_each_pair([&](int a, int b) { result.neighbour[next[a]++] = b; });
+  for (int a = 0; a < m; ++a) {
+    std::sort(result.neighbour.begin() + result.offset[a],
+              result.neighbour.begin() + result.offset[a + 1]);
   }
   return result;
 }

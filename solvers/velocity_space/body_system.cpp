@@ -50,7 +50,7 @@ class BodySystem : public VelocitySystem {
   DeviceArray<double*> reach_;            ///< [rows] m, the longest arm of a contact
   Teuchos::RCP<SymmetricBlockMatrix<NB>> matrix_;
   std::unique_ptr<Preconditioner> preconditioner_;
-  DeviceArray<double* [6]> velocity_;  ///< [rows + 1] work array for rotating bodies
+  DeviceArray<double* [NB]> velocity_;  ///< [rows + 1] work array; zero of the immovable body
 };
 
 template <int NB>
@@ -116,45 +116,35 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering,
       reach[i] = std::max(reach[i], std::hypot(arm.x, arm.y, arm.z));
     }
     reach_ = upload<DeviceArray<double*>>("ccp::BodySystem::reach", reach, m);
-    velocity_ = DeviceArray<double* [6]>("ccp::BodySystem::velocity", m + 1);
   }
+  velocity_ = DeviceArray<double* [NB]>("ccp::BodySystem::velocity", m + 1);
   matrix_ = Teuchos::rcp(new SymmetricBlockMatrix<NB>(pattern_));
 }
-
-/// v = M^-1/2 z of body i; the immovable one has no z.
-struct ScaledVelocity {
-  DeviceArray<double*> root_mass;
-  ConstVectorView z;
-  int rows;
-  KOKKOS_INLINE_FUNCTION Vec3 operator()(const int i) const {
-    return i < rows ? root_mass(i) * load3(z, i) : Vec3{};
-  }
-};
 
 template <int NB>
 void BodySystem<NB>::contact_velocities(const ConstVectorView& z, const VectorView& d) const {
   const BodyMatrices root = map_.masses();
-  const int rows = pattern_.rows;
-  const char* label = "ccp::BodySystem::contact_velocities";
-  if (NB == 3) {
-    const auto relative = map_.relative(ScaledVelocity{root.linear, z, rows});
-    Kokkos::parallel_for(
-        label, range(contacts_), KOKKOS_LAMBDA(const int c) { store3(d, c, relative(c)); });
-    return;
-  }
   const auto velocity = velocity_;
   Kokkos::parallel_for(
-      "ccp::BodySystem::body_velocities", range(rows), KOKKOS_LAMBDA(const int i) {
+      "ccp::BodySystem::body_velocities", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) velocity(i, k) = root.linear(i) * z(NB * i + k);
+        if (NB == 3) return;
         for (int k = 0; k < 3; ++k) {
-          velocity(i, k) = root.linear(i) * z(NB * i + k);
           double spin = 0;
-          for (int l = 0; l <= k; ++l) spin += root.angular(i, k, l) * z(NB * i + 3 + l);
-          velocity(i, 3 + k) = spin;
+          for (int l = 0; l <= k; ++l) spin += root.angular(i, k, l) * z(NB * i + 3 % NB + l);
+          velocity(i, 3 % NB + k) = spin;
         }
       });
-  const auto relative = map_.relative_at_arms(SpatialRows<DeviceArray<double* [6]>> { velocity });
-  Kokkos::parallel_for(
-      label, range(contacts_), KOKKOS_LAMBDA(const int c) { store3(d, c, relative(c)); });
+  const char* const label = "ccp::BodySystem::contact_velocities";
+  if constexpr (NB == 3) {
+    const auto relative = map_.relative(Rows<DeviceArray<double* [3]>> { velocity });
+    Kokkos::parallel_for(
+        label, range(contacts_), KOKKOS_LAMBDA(const int c) { store3(d, c, relative(c)); });
+  } else {
+    const auto relative = map_.relative_at_arms(SpatialRows<DeviceArray<double* [6]>> { velocity });
+    Kokkos::parallel_for(
+        label, range(contacts_), KOKKOS_LAMBDA(const int c) { store3(d, c, relative(c)); });
+  }
 }
 
 template <int NB>

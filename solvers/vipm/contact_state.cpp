@@ -191,7 +191,7 @@ ContactState::Step ContactState::predictor(const ConstVectorView& d) {
   return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
     const Vec3 gc = load3(gamma, c);
     dv = load3(d, c) - load3(gap, c);
-    dg = -1.0 * (gc + k(c) * (dv - given.given_way(c, gc)));
+    dg = -1.0 * (gc + fused_product(k(c), dv - given.given_way(c, gc)));
     dv = dv + given.given_way(c, dg);
   });
 }

@@ -5,6 +5,30 @@
 
 namespace ccp::vipm {
 
+/// a b + c, rounded once wherever the processor can. Which products of a sum are fused with it is
+/// otherwise the compiler's choice, made anew whenever a line nearby changes, and frozen problems
+/// whose steps vipm solved come out bit for bit only if it stays: where it went another way once,
+/// it is written out with this.
+KOKKOS_INLINE_FUNCTION double fused(double a, double b, double c) {
+#if defined(FP_FAST_FMA) || defined(__CUDA_ARCH__)
+  return fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+KOKKOS_INLINE_FUNCTION Vec3 fused(double a, const Vec3& b, const Vec3& c) {
+  return {fused(a, b.x, c.x), fused(a, b.y, c.y), fused(a, b.z, c.z)};
+}
+KOKKOS_INLINE_FUNCTION double fused_dot(const Vec3& a, const Vec3& b) {
+  return fused(a.z, b.z, fused(a.x, b.x, a.y * b.y));
+}
+/// A v.
+KOKKOS_INLINE_FUNCTION Vec3 fused_product(const Sym3& a, const Vec3& v) {
+  return {fused(a.xz, v.z, fused(a.xy, v.y, a.xx * v.x)),
+          fused(a.yz, v.z, fused(a.yy, v.y, a.xy * v.x)),
+          fused(a.zz, v.z, fused(a.xz, v.x, a.yz * v.y))};
+}
+
 /// The Nesterov-Todd scaling of one contact in the frame in which it is diagonal.
 ///
 /// With x = T gamma and y = T^-1 u, T = stretch(mu, 1), both cones are C = {n >= |t|}. The scaling
@@ -69,20 +93,21 @@ KOKKOS_INLINE_FUNCTION Sym3 yielding_impulse_per_velocity(const Scaling& s, doub
   double c[3][3];  // the Cholesky factor of 1 + L^T Sigma L
   Vec3 y[3];       // the rows of its inverse times L^T
   for (int i = 0; i < 3; ++i) {
-    const Vec3 given = stretch(along, across, column[i], s.normal);
+    const double normal_part = (along - across) * fused_dot(column[i], s.normal);
+    const Vec3 given = fused(normal_part, s.normal, across * column[i]);  // Sigma L, column i
     y[i] = column[i];
     for (int j = 0; j <= i; ++j) {
-      double sum = (i == j ? 1 : 0) + dot(given, column[j]);
-      for (int l = 0; l < j; ++l) sum -= c[i][l] * c[j][l];
+      double sum = (i == j ? 1 : 0) + fused_dot(given, column[j]);
+      for (int l = 0; l < j; ++l) sum = fused(-c[i][l], c[j][l], sum);
       c[i][j] = i == j ? sqrt(sum) : sum / c[j][j];
-      y[i] = i == j ? (1 / c[i][i]) * y[i] : y[i] - c[i][j] * y[j];
+      y[i] = i == j ? (1 / c[i][i]) * y[i] : fused(-c[i][j], y[j], y[i]);
     }
   }
   const double v[3][3] = {
       {y[0].x, y[0].y, y[0].z}, {y[1].x, y[1].y, y[1].z}, {y[2].x, y[2].y, y[2].z}};
   return symmetric([&](int i, int j) {
     double sum = 0;
-    for (const auto& row : v) sum += row[i] * row[j];
+    for (const auto& row : v) sum = fused(row[i], row[j], sum);
     return sum;
   });
 }

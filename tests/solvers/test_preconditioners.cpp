@@ -280,7 +280,9 @@ namespace {
 
 /// A symmetric positive definite matrix of blocks on a pattern with fill, each row with some
 /// neighbours before it. Blocks of 3 off the diagonal are symmetric, as in body space.
-HostBlocks random_symmetric_blocks(int block_size, int rows, unsigned seed) {
+template <class HasBlock>
+HostBlocks random_symmetric_blocks(int block_size, int rows, unsigned seed, double diagonal,
+                                   const HasBlock& has_block) {
   HostBlocks a;
   a.block_size = block_size;
   const auto size = static_cast<std::size_t>(block_size);
@@ -288,13 +290,13 @@ HostBlocks random_symmetric_blocks(int block_size, int rows, unsigned seed) {
   const double* next = number.data();
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j <= i; ++j) {
-      if (j < i && (i * 7 + j * 3) % 5 > 1) continue;
+      if (j < i && !has_block(i, j)) continue;
       a.columns.push_back(j);
       for (std::size_t p = 0; p < size; ++p) {
         for (std::size_t q = 0; q < size; ++q) {
           const bool mirrored = q > p && (j == i || block_size == 3);
           const double value = next[mirrored ? size * q + p : size * p + q];
-          a.values.push_back(value + (i == j && p == q ? 6.0 * block_size : 0.0));
+          a.values.push_back(value + (i == j && p == q ? diagonal : 0.0));
         }
       }
       next += size * size;
@@ -302,6 +304,11 @@ HostBlocks random_symmetric_blocks(int block_size, int rows, unsigned seed) {
     a.row_offsets.push_back(static_cast<std::int64_t>(a.columns.size()));
   }
   return a;
+}
+
+HostBlocks random_symmetric_blocks(int block_size, int rows, unsigned seed) {
+  return random_symmetric_blocks(block_size, rows, seed, 6.0 * block_size,
+                                 [](int i, int j) { return (i * 7 + j * 3) % 5 <= 1; });
 }
 
 /// Both triangles, entry (i, j) at i * size + j.
@@ -404,6 +411,27 @@ TEST_CASE("block incomplete Cholesky is the dense one on its pattern: blocks of 
   }
 }
 
+// Rows of three columns beside one that has dozens: lists so different in length are searched,
+// others are looked up.
+TEST_CASE("block incomplete Cholesky is the dense one where one body touches all others") {
+  constexpr int rows = 60;
+  for (const int size : {3, 6}) {
+    for (const int hub : {40, rows - 1}) {
+      INFO("blocks of " << size << ", hub " << hub);
+      const HostBlocks host = random_symmetric_blocks(
+          size, rows, 35, 2.0 * rows,
+          [&](int i, int j) { return j == 0 || i - j <= 1 || i == hub || j == hub; });
+      const auto a = make_symmetric_blocks(host);
+      const auto b = random_vector(static_cast<std::size_t>(rows * size), 8);
+      const auto factor = make_preconditioner({"block_ic0", {}});
+      factor->setup(body_input(a));
+      REQUIRE(factor->compute().restarts == 0);
+      CHECK(relative_difference(product_of(*factor->inverse(), b),
+                                solve_incomplete(host, false, b)) < 1e-13);
+    }
+  }
+}
+
 TEST_CASE("block_ic0 of a Newton matrix is the dense one in the natural order of contacts") {
   for (const bool rotates : {false, true}) {
     const Assembled a(random_problem({15, 30, rotates, true, 33}));
@@ -482,9 +510,11 @@ TEST_CASE("levels of a pattern: sorted, and as rows follow one another") {
   const LevelOrder order = level_order(lower);
   CHECK(order.row == std::vector<int>{0, 1, 4, 2, 3});
   CHECK(order.level_offset == std::vector<int>{0, 3, 4, 5});
-  const LowerRows sorted = permute(lower, order.row);
-  CHECK(sorted.column == std::vector<int>{0, 1, 3});
-  CHECK(consecutive_levels(sorted) == order.level_offset);
+  const SortedRows sorted = sort_rows(lower, order.row);
+  CHECK(sorted.rows.offset == std::vector<int>{0, 0, 0, 0, 2, 3});
+  CHECK(sorted.rows.column == std::vector<int>{0, 1, 3});
+  CHECK(sorted.source == std::vector<int>{0, 1, 2});
+  CHECK(consecutive_levels(sorted.rows) == order.level_offset);
   // Eliminating 0 joins nothing, 2's later neighbour is 3 alone; with a row 4 under both it would.
   CHECK(with_fill(lower).column == lower.column);
   CHECK(with_fill(lower_rows(3, {{1, 0}, {2, 0}})).column == std::vector<int>{0, 0, 1});
