@@ -165,8 +165,7 @@ void set_solver(RunRequest& r, Text text, Text) {
 }
 
 void set_start(RunRequest& r, Text text, Text where) {
-  check_start(text, where);
-  r.start = text;
+  r.start = canonical_start(text, where);
 }
 
 void set_external(RunRequest& r, Text text, Text where) {
@@ -355,6 +354,7 @@ void complete(RunRequest& request) {
     }
   }
   check_threads(request.threads, "--threads");
+  if (!request.external) request.solver = canonical_solver(request.solver);
   judge_by_law(request);
 }
 

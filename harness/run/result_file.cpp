@@ -230,6 +230,18 @@ void stamp_result(const std::string& from, const std::string& path, const StudyS
   file.commit();
 }
 
+void respell_result(const std::string& from, const std::string& path, const RunRequest& request) {
+  Hdf5File file = Hdf5File::edit(from, path);
+  const std::string solver = request.solver.text();
+  file.set_attribute("/", "solver", solver);
+  file.set_attribute("/", "start", request.start);
+  if (file.has("/request")) {
+    file.set_attribute("/request", "solver", solver);
+    file.set_attribute("/request", "start", request.start);
+  }
+  file.commit();
+}
+
 std::optional<RunRequest> read_request(const std::string& path) {
   const Hdf5File file = Hdf5File::open(path);
   if (!file.has("/request")) return std::nullopt;

@@ -25,7 +25,7 @@ const std::map<std::string, std::string> samples = {
     {"tolerances", "0.01,0.0001"},
     {"folder", "/some/folder"},
     {"solver", "pgj[omega=0.25]"},
-    {"start", "previous*0.85"},
+    {"start", "previous*0.5"},
     {"stop", "error=0.0005"},
     {"targets", "cost=0.1,residual=1e-05"},
     {"time_limit", "2.5"},
