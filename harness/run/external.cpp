@@ -272,7 +272,7 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
         const Measures measures = referee.measure(gamma);
         if (curve.answer().time > request.recorder.time_limit) {
           result.status = Status::time_limit;
-        } else if (request.recorder.stop && request.recorder.stop->reached(measures)) {
+        } else if (all_reached(request.recorder.stop, measures)) {
           break;
         }
       } catch (const InputError& error) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <set>
 
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
@@ -168,6 +169,18 @@ void set_start(RunRequest& r, Text text, Text where) {
   r.start = canonical_start(text, where);
 }
 
+void set_stop(RunRequest& r, Text text, Text where) {
+  if (text.empty()) refuse(where, "MEASURE=VALUE,...", text);
+  const std::vector<Target> stop = parse_targets(text, where);
+  std::set<Measure> measures;
+  for (const Target& target : stop) {
+    if (!measures.insert(target.measure).second) {
+      throw InputError(where, "", "each measure once", name_of(target.measure) + " again");
+    }
+  }
+  r.recorder.stop = stop;
+}
+
 void set_external(RunRequest& r, Text text, Text where) {
   if (!r.external) r.external.emplace();
   r.external->command = split_command(text, where);
@@ -231,11 +244,11 @@ std::vector<RequestField> make_fields() {
           .sets(set_start)
           .on_command_line("--start")
           .at_root(),  // key_parts() adds its values
-      Row("stop", Shape::text, "MEASURE=VALUE", "End when the referee measures MEASURE=VALUE")
-          .gets([](R r) { return r.recorder.stop ? r.recorder.stop->text() : ""; })
-          .sets([](Request& r, Text text, Text where) {
-            r.recorder.stop = parse_target(text, where);
-          })
+      Row("stop", Shape::list, "MEASURE=VALUE,...",
+          "End when the referee measures all of MEASURE=VALUE,...; the first is the one that is "
+          "shown")
+          .gets([](R r) { return targets_text(r.recorder.stop); })
+          .sets(set_stop)
           .on_command_line("--stop")
           .in_studies()
           .in_keys()
@@ -370,7 +383,7 @@ std::vector<OptionList::Entry> options_of(const RunRequest& request) {
 
 void judge_by_law(RunRequest& request) {
   const Law law = law_of(request);
-  if (request.recorder.stop) request.recorder.stop = judged_by(law, *request.recorder.stop);
+  for (Target& target : request.recorder.stop) target = judged_by(law, target);
   for (Target& target : request.recorder.targets) target = judged_by(law, target);
 }
 

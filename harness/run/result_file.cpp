@@ -393,9 +393,9 @@ void check_verdict(const Hdf5File& file, const ResultSummary& summary) {
   }
   const std::string text = text_of(file, "/", "stop");
   bool reached = false;
-  if (!text.empty()) {
-    const Target stop = parse_target(text, file.path() + ": root attribute stop");
+  for (const Target& stop : parse_targets(text, file.path() + ": root attribute stop")) {
     reached = number_of(file, "/final", name_of(stop.measure)) <= stop.value;
+    if (!reached) break;
   }
   // What came too late, or of a solver that did nothing, does not count.
   const bool counts =

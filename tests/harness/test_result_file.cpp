@@ -158,6 +158,15 @@ TEST_CASE("what a result says of itself is checked") {
               {"root attribute status: expected that of a run that has ended, found 'running'"});
   check_parts(complaint([](RunResult& r) { r.stop_reached = true; }),
               {"root attribute stop_reached: expected 0, as /final has it, found 1"});
+  RunRequest twice = some_request();  // the last residual is 6.3, the last cost 0.3
+  twice.recorder.stop = {{Measure::cost, 0.5}, {Measure::residual, 6}};
+  write_result(path, twice, good, "", true);
+  CHECK_FALSE(check_result(path).stop_reached);
+  twice.recorder.stop[1].value = 7;
+  write_result(path, twice, good, "", true);
+  check_parts(error_of([&] { check_result(path); }),
+              {"root attribute stop_reached: expected 1, as /final has it, found 0"});
+  CHECK(Hdf5File::open(path).string_attribute("/", "stop") == "cost=0.5,residual=7");
   check_parts(complaint([](RunResult& r) { r.best[Measure::cost] = -1; }),
               {"/best attribute cost: expected 0, the smallest of the curve, found -1"});
   check_parts(complaint([](RunResult& r) { r.final_measures[Measure::cost] = 7; }),

@@ -70,10 +70,10 @@ class Run:
         names, values = file["targets/measure"].asstr()[()], file["targets/value"][()]
         self.targets: list[Target] = [(name, float(value))
                                       for name, value in zip(names, values, strict=True)]
-        name, _, value = root["stop"].partition("=")
-        self.stop: Target | None = (name, float(value)) if value else None
-        if self.stop and self.stop not in self.targets:
-            self.targets.append(self.stop)
+        stops: list[Target] = [(name, float(value)) for name, _, value in
+                               (text.partition("=") for text in root["stop"].split(",") if text)]
+        self.stop = stops[0] if stops else None  # the leading one; all must hold
+        self.targets += [stop for stop in stops if stop not in self.targets]
         self._read_curve(file["curve"], measures)
 
     def _read_curve(self, curve: Any, measures: Iterable[str] | None) -> None:
