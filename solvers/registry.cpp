@@ -99,23 +99,6 @@ bool contains(const std::vector<T>& list, const T& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// What a problem has, in words: where it is in the file.
-std::string words_of(Feature feature) {
-  switch (feature) {
-    case Feature::compliant:
-      return "compliant contacts (/contacts/compliance)";
-    case Feature::rolling:
-      return "rolling resistance (/rolling)";
-    case Feature::equality:
-      return "equality constraints (/equality)";
-    case Feature::distributed:
-      return "several ranks";
-    case Feature::device:
-      return "a device";
-  }
-  return to_string(feature);
-}
-
 /// The options whose values differ between two lists of one owner.
 std::vector<std::pair<std::string, std::string>> differing(const OptionList& set,
                                                            const OptionList& standard) {
@@ -216,6 +199,22 @@ std::vector<Feature> features_of(const ContactProblem& problem) {
   if (problem.has(ConstraintKind::rolling)) features.push_back(Feature::rolling);
   if (problem.has(ConstraintKind::equality)) features.push_back(Feature::equality);
   return features;
+}
+
+std::string words_of(Feature feature) {
+  switch (feature) {
+    case Feature::compliant:
+      return "compliant contacts (/contacts/compliance)";
+    case Feature::rolling:
+      return "rolling resistance (/rolling)";
+    case Feature::equality:
+      return "equality constraints (/equality)";
+    case Feature::distributed:
+      return "several ranks";
+    case Feature::device:
+      return "a device";
+  }
+  return to_string(feature);
 }
 
 std::string why_unsupported(const SolverEntry& entry, const ContactProblem& problem) {

@@ -56,6 +56,9 @@ SolverSpec canonical_preconditioner(const SolverSpec& spec);
 /// What the problem has that a solver must be able to do.
 std::vector<Feature> features_of(const ContactProblem& problem);
 
+/// What a problem with it has, in words: where it is in the file.
+std::string words_of(Feature feature);
+
 /// Why the solver does not take the problem (its form, one of its features), in one sentence; "" if
 /// it does. Asked before any work.
 std::string why_unsupported(const SolverEntry& entry, const ContactProblem& problem);

@@ -130,6 +130,8 @@ void print_table(const RunResult& result, const std::vector<Target>& stop) {
   row("status", to_string(result.status) +
                     (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
   row("stop", verdict(result, stop));
+  const bool no_answer = std::isnan(result.final_measures[Measure::primal]);
+  if (no_answer && is_failure(result.status)) return;
   row("time", fmt::format("{} solving, {} setup, {} problem to device", duration(result.time),
                           duration(result.setup_time), duration(result.problem_time)));
   if (result.bare_time > 0) {
@@ -285,7 +287,9 @@ void solve(const Arguments& arguments, Context& context) {
     print_table(result, request.recorder.stop);
     if (!doubtful.empty()) fmt::print(stderr, "ccpbench: warning: {}\n", doubtful);
   }
-  context.exit_code = result.stop_reached ? done : target_not_reached;
+  context.exit_code = is_failure(result.status) ? run_crashed
+                      : result.stop_reached     ? done
+                                                : target_not_reached;
 }
 
 }  // namespace

@@ -43,9 +43,9 @@ struct Row : RequestField {
     needs = with;
     return *this;
   }
-  Row& hidden_on_command_line(Text written) {
+  Row& hidden_on_command_line(Text written, Text with = "") {
     hidden = true;
-    return on_command_line(written);
+    return on_command_line(written, with);
   }
   Row& must_be_given() {
     required = true;
@@ -186,12 +186,21 @@ void set_external(RunRequest& r, Text text, Text where) {
   r.external->command = split_command(text, where);
 }
 
-std::vector<double> read_numbers(Text text, Text where) {
-  std::vector<double> values;
+/// What is between the commas.
+std::vector<std::string> words_of_list(Text text) {
+  std::vector<std::string> words;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    values.push_back(read_number(text.substr(begin, end - begin), where, "numbers > 0"));
+    words.push_back(text.substr(begin, end - begin));
     begin = end + 1;
+  }
+  return words;
+}
+
+std::vector<double> read_numbers(Text text, Text where) {
+  std::vector<double> values;
+  for (const std::string& word : words_of_list(text)) {
+    values.push_back(read_number(word, where, "numbers > 0"));
   }
   return values;
 }
@@ -225,6 +234,23 @@ std::vector<RequestField> make_fields() {
             if (r.external) r.external->tolerances = tolerances;
           })
           .on_command_line("--tolerances", "external"),
+      Row("features", Shape::list, "compliant, rolling, equality",
+          "What of problems the external program takes, beyond plain contacts")
+          .gets([](R r) { return r.external ? features_text(*r.external) : ""; })
+          .sets([](Request& r, Text text, Text where) {
+            std::vector<Feature> features;
+            for (const std::string& word : words_of_list(text)) {
+              features.push_back(read_enum<Feature>(word, where));
+            }
+            if (r.external) r.external->features = features;
+          })
+          .on_command_line("--features", "external"),
+      Row("depends", Shape::list, "files", "Files that the external program reads as well")
+          .gets([](R r) { return r.external ? depends_text(*r.external) : ""; })
+          .sets([](Request& r, Text text, Text) {
+            if (r.external) r.external->depends = words_of_list(text);
+          })
+          .hidden_on_command_line("--depends", "external"),
       Row("folder", Shape::text, "a folder", "Where the external program is started")
           .gets([](R r) { return r.external ? r.external->folder : ""; })
           .sets([](Request& r, Text text, Text) {
