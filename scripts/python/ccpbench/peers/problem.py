@@ -1,7 +1,7 @@
 """Problems as other people's solvers want them: N + Sigma, or a factor of it, free of units.
 
-N here is N + Sigma where contacts are compliant. With s = trace(N)/3n and q = rms(r), everything here is of N/s and r/q; impulses of the file are
-q/s times those here.
+N here is N + Sigma where contacts are compliant. With s = trace(N)/3n and q = rms(r), everything
+here is of N/s and r/q; impulses of the file are q/s times those here.
 """
 import os
 import sys
