@@ -74,6 +74,7 @@ void print_json(const RunResult& result, const std::string& start) {
   out["krylov"] = result.info.counters.krylov;
   out["applies"] = result.info.counters.operator_applies;
   out["own_residual"] = number_or_null(result.info.own_residual);
+  out["reference_residual"] = number_or_null(result.reference_residual);
   out["measures"] = nlohmann::ordered_json::object();
   out["targets"] = nlohmann::ordered_json::array();
   out["best"] = nlohmann::ordered_json::object();
@@ -156,8 +157,12 @@ void print_table(const RunResult& result, const std::vector<Target>& stop) {
                                         Measure::coulomb_natural_map, Measure::coulomb_merit};
   for (const Measure m : result.law == Law::coulomb ? coulomb : convex) {
     if (m == Measure::velocity && std::isnan(result.final_measures[m])) continue;
-    fmt::print("{:<20} {:>10} {:>10}\n", name_of(m), scientific(result.final_measures[m]),
+    fmt::print("{:<20} {:>10} {:>10}", name_of(m), scientific(result.final_measures[m]),
                scientific(result.best[m]));
+    if (m == Measure::velocity && result.reference_residual > 0) {
+      fmt::print("  against a reference of residual {:.1e}", result.reference_residual);
+    }
+    fmt::print("\n");
   }
   const bool asked = std::any_of(stop.begin(), stop.end(), [](const Target& target) {
     return target.measure == Measure::energy;

@@ -110,6 +110,9 @@ Hdf5File make_result(const std::string& path, const RunRequest& request, const R
   for (const auto& [name, value] : result.descriptors) {
     file.set_attribute("/instance", name, value);
   }
+  if (!std::isnan(result.reference_residual)) {
+    file.set_attribute("/instance", "reference_residual", result.reference_residual);
+  }
   file.make_group("/options");
   for (const auto& option : result.options) {
     file.set_attribute("/options", option.name, option.value);

@@ -139,6 +139,23 @@ TEST_CASE("checkpoints hold what was seen so far, and no answer") {
   CHECK(result.samples.size() >= looks);
 }
 
+TEST_CASE("a result says how good the reference is that it was measured against") {
+  const Folder folder;
+  ContactProblem stack = make_scene("stack");
+  const auto residual_of = [&] {
+    write_problem(folder.file("stack.h5"), stack, true);
+    RunRequest request;
+    request.problem_file = folder.file("stack.h5");
+    request.solver = SolverSpec::parse("pgj");
+    write_result(folder.file("r.h5"), request, run(request, ""), "", true);
+    return Hdf5File::open(folder.file("r.h5")).number_attribute("/instance", "reference_residual");
+  };
+  stack.reference->measures["residual"] = 3e-11;
+  CHECK(residual_of() == std::vector<double>{3e-11});
+  stack.reference->measures.clear();
+  CHECK_FALSE(residual_of().has_value());
+}
+
 TEST_CASE("what a result says of itself is checked") {
   const TemporaryFolder folder;
   const std::string path = folder.file("r.h5");
