@@ -11,6 +11,7 @@
 #include "solvers/pgj/pgj.hpp"
 #include "solvers/pgs/pgs.hpp"
 #include "solvers/pqn/pqn.hpp"
+#include "solvers/preconditioners/preconditioner.hpp"
 #include "solvers/ssn/ssn.hpp"
 #include "solvers/vipm/vipm.hpp"
 
@@ -98,21 +99,24 @@ bool contains(const std::vector<T>& list, const T& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// What a problem has, in words: where it is in the file.
-std::string words_of(Feature feature) {
-  switch (feature) {
-    case Feature::compliant:
-      return "compliant contacts (/contacts/compliance)";
-    case Feature::rolling:
-      return "rolling resistance (/rolling)";
-    case Feature::equality:
-      return "equality constraints (/equality)";
-    case Feature::distributed:
-      return "several ranks";
-    case Feature::device:
-      return "a device";
+/// The options whose values differ between two lists of one owner.
+std::vector<std::pair<std::string, std::string>> differing(const OptionList& set,
+                                                           const OptionList& standard) {
+  std::vector<std::pair<std::string, std::string>> options;
+  const auto values = set.entries(), defaults = standard.entries();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].value == defaults[i].value) continue;
+    options.emplace_back(values[i].name, values[i].value);
   }
-  return to_string(feature);
+  return options;
+}
+
+/// The id of a preconditioner that is named by its alias; other texts as they are.
+std::string without_alias(const std::string& name) {
+  for (const PreconditionerEntry& entry : preconditioner_entries()) {
+    if (!name.empty() && entry.alias == name) return entry.id;
+  }
+  return name;
 }
 
 /// A law that the solver does not know, asked of it, is worth more than "unknown option 'law'".
@@ -171,11 +175,22 @@ std::unique_ptr<Solver> make_solver(const SolverSpec& spec) {
   std::vector<std::string> given;
   for (const auto& [name, value] : spec.options) {
     if (name == "law" && entry.laws.size() == 1) continue;  // the one it has
-    options.set(name, value);
+    options.set(name, name == "preconditioner" ? without_alias(value) : value);
     given.push_back(name);
   }
   solver->check_options(given);
   return solver;
+}
+
+SolverSpec canonical_solver(const SolverSpec& spec) {
+  const auto solver = make_solver(spec), standard = solver_entry(spec.id).make();
+  return {spec.id, differing(solver->options(), standard->options())};
+}
+
+SolverSpec canonical_preconditioner(const SolverSpec& spec) {
+  const PreconditionerEntry& entry = preconditioner_entry(spec.id);
+  const auto preconditioner = make_preconditioner(spec), standard = entry.make();
+  return {entry.id, differing(preconditioner->options(), standard->options())};
 }
 
 std::vector<Feature> features_of(const ContactProblem& problem) {
@@ -184,6 +199,22 @@ std::vector<Feature> features_of(const ContactProblem& problem) {
   if (problem.has(ConstraintKind::rolling)) features.push_back(Feature::rolling);
   if (problem.has(ConstraintKind::equality)) features.push_back(Feature::equality);
   return features;
+}
+
+std::string words_of(Feature feature) {
+  switch (feature) {
+    case Feature::compliant:
+      return "compliant contacts (/contacts/compliance)";
+    case Feature::rolling:
+      return "rolling resistance (/rolling)";
+    case Feature::equality:
+      return "equality constraints (/equality)";
+    case Feature::distributed:
+      return "several ranks";
+    case Feature::device:
+      return "a device";
+  }
+  return to_string(feature);
 }
 
 std::string why_unsupported(const SolverEntry& entry, const ContactProblem& problem) {

@@ -46,8 +46,18 @@ const SolverEntry& solver_entry(const std::string& id);
 /// options that contradict each other or a law that it does not solve (law=coulomb)
 std::unique_ptr<Solver> make_solver(const SolverSpec& spec);
 
+/// The one spelling of a solver as it is set: the options that are not at their defaults, in the
+/// order of the solver's list, with values as that list writes them.
+/// @throws InputError as make_solver
+SolverSpec canonical_solver(const SolverSpec& spec);
+/// The same of a preconditioner, by its id where it has an alias. @throws InputError
+SolverSpec canonical_preconditioner(const SolverSpec& spec);
+
 /// What the problem has that a solver must be able to do.
 std::vector<Feature> features_of(const ContactProblem& problem);
+
+/// What a problem with it has, in words: where it is in the file.
+std::string words_of(Feature feature);
 
 /// Why the solver does not take the problem (its form, one of its features), in one sentence; "" if
 /// it does. Asked before any work.

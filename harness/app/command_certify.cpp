@@ -48,7 +48,7 @@ void certify_file(const Arguments& a, Context& context) {
     }
     Referee referee(device);
     RecorderOptions options;
-    options.stop = Target{Measure::residual, a.residual};
+    options.stop = {{Measure::residual, a.residual}};
     options.time_limit = a.time_limit;
     Recorder recorder(device.map(), options,
                       [&](const Vector& gamma) { return referee.measure(gamma); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "harness/app/app.hpp"
 #include "harness/run/result_file.hpp"
@@ -20,8 +21,11 @@ namespace ccp::app {
 namespace {
 
 /// An N that was given must be one of mechanics.
-void check_definite(const std::string& path, const ContactProblem& problem) {
+/// @param kokkos  is begun where it is needed
+void check_definite(const std::string& path, const ContactProblem& problem,
+                    std::optional<KokkosSession>& kokkos) {
   if (problem.form == ContactProblem::Form::bodies) return;
+  if (!kokkos) kokkos.emplace(1);
   const Definiteness found = definiteness(Problem(problem));
   if (!found.is_semidefinite()) {
     throw InputError(path, "/delassus", "a positive semidefinite N", found.text());
@@ -38,7 +42,7 @@ void check_solvable(const std::string& path, const ContactProblem& problem) {
                    fmt::format("two that cannot and r = ({}, {}, {})", r[0], r[1], r[2]));
 }
 
-std::string check_file(const std::string& path) {
+std::string check_file(const std::string& path, std::optional<KokkosSession>& kokkos) {
   if (!split_place(path).steps.empty()) {
     const std::vector<std::string> steps = steps_of(path);
     for (const std::string& step : steps) read_problem(step);
@@ -52,7 +56,7 @@ std::string check_file(const std::string& path) {
   }
   if (format && *format == "ccpbench-problem") {
     const ContactProblem problem = read_problem(path);
-    check_definite(path, problem);
+    check_definite(path, problem, kokkos);
     check_solvable(path, problem);
     return fmt::format("problem {}, {} contacts, {} bodies", problem.name, problem.contacts(),
                        problem.bodies());
@@ -106,10 +110,10 @@ void add_check(CLI::App& app, Context& context) {
         paths.push_back(path);
       }
     }
-    const KokkosSession kokkos(1);
+    std::optional<KokkosSession> kokkos;
     for (const std::string& path : paths) {
       try {
-        fmt::print("{}: good ({})\n", path, check_file(path));
+        fmt::print("{}: good ({})\n", path, check_file(path, kokkos));
       } catch (const InputError& fault) {
         fmt::print(stderr, "ccpbench: {}\n", fault.what());
         context.exit_code = bad_input;

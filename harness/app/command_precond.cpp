@@ -146,7 +146,7 @@ void add_precond(CLI::App& app, Context& context) {
     for (const SolverSpec& spec : parse_specs(a.krylov, "--krylov")) {
       a.request.methods.push_back(spec.text());
     }
-    a.request.preconditioners = parse_specs(a.preconditioners, "--preconditioner");
+    a.request.preconditioners = parse_preconditioners(a.preconditioners, "--preconditioner");
     check_request(a.request);
     if (!a.output.empty()) check_output_path(a.output, a.force);
     const FrozenSystems systems = read_systems(a.systems);

@@ -121,7 +121,7 @@ class Printer : public StudyListener {
   void progress(const std::vector<RunInFlight>& runs, double left) override {
     // The oldest run has a line of its own; of the others there is a number.
     const RunInFlight& run = runs.front();
-    const Target& stop = *run.news.run->request.recorder.stop;
+    const Target& stop = run.news.run->request.recorder.stop.front();
     std::string text;
     if (std::isnan(run.time)) {
       text += fmt::format("  starting  {:.1f} s", run.elapsed);
@@ -163,8 +163,9 @@ void summarize(const Study& study, const StudyRunOptions& options, const StudyOu
     return;
   }
   fmt::print("{} runs in {}: {} reached {}, {} did not, {} crashed ({} kept from before)\n",
-             outcome.runs, options.output, outcome.reached, study.request.recorder.stop->text(),
-             outcome.not_reached, outcome.crashed, outcome.skipped);
+             outcome.runs, options.output, outcome.reached,
+             targets_text(study.request.recorder.stop), outcome.not_reached, outcome.crashed,
+             outcome.skipped);
 }
 
 }  // namespace

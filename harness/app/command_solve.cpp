@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -73,6 +74,7 @@ void print_json(const RunResult& result, const std::string& start) {
   out["krylov"] = result.info.counters.krylov;
   out["applies"] = result.info.counters.operator_applies;
   out["own_residual"] = number_or_null(result.info.own_residual);
+  out["reference_residual"] = number_or_null(result.reference_residual);
   out["measures"] = nlohmann::ordered_json::object();
   out["targets"] = nlohmann::ordered_json::array();
   out["best"] = nlohmann::ordered_json::object();
@@ -105,7 +107,19 @@ void print_json(const RunResult& result, const std::string& start) {
   fmt::print("{}\n", out.dump(2));
 }
 
-void print_table(const RunResult& result, const std::string& stop) {
+/// "residual=1e-08, energy=1e-06: reached", or which of several is not.
+std::string verdict(const RunResult& result, const std::vector<Target>& stop) {
+  std::string text =
+      targets_text(stop, ", ") + (result.stop_reached ? ": reached" : ": NOT reached");
+  if (result.stop_reached || stop.size() < 2) return text;
+  std::vector<std::string> open;
+  for (const Target& target : stop) {
+    if (!target.reached(result.final_measures)) open.push_back(name_of(target.measure));
+  }
+  return open.empty() ? text : text + fmt::format(" ({})", fmt::join(open, ", "));
+}
+
+void print_table(const RunResult& result, const std::vector<Target>& stop) {
   const auto row = [](const char* name, const std::string& value) {
     fmt::print("{:<10} {}\n", name, value);
   };
@@ -116,7 +130,9 @@ void print_table(const RunResult& result, const std::string& stop) {
                             result.provenance.threads == 1 ? "" : "s"));
   row("status", to_string(result.status) +
                     (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
-  row("stop", fmt::format("{}: {}", stop, result.stop_reached ? "reached" : "NOT reached"));
+  row("stop", verdict(result, stop));
+  const bool no_answer = std::isnan(result.final_measures[Measure::primal]);
+  if (no_answer && is_failure(result.status)) return;
   row("time", fmt::format("{} solving, {} setup, {} problem to device", duration(result.time),
                           duration(result.setup_time), duration(result.problem_time)));
   if (result.bare_time > 0) {
@@ -141,8 +157,20 @@ void print_table(const RunResult& result, const std::string& stop) {
                                         Measure::coulomb_natural_map, Measure::coulomb_merit};
   for (const Measure m : result.law == Law::coulomb ? coulomb : convex) {
     if (m == Measure::velocity && std::isnan(result.final_measures[m])) continue;
-    fmt::print("{:<20} {:>10} {:>10}\n", name_of(m), scientific(result.final_measures[m]),
+    fmt::print("{:<20} {:>10} {:>10}", name_of(m), scientific(result.final_measures[m]),
                scientific(result.best[m]));
+    if (m == Measure::velocity && result.reference_residual > 0) {
+      fmt::print("  against a reference of residual {:.1e}", result.reference_residual);
+    }
+    fmt::print("\n");
+  }
+  const bool asked = std::any_of(stop.begin(), stop.end(), [](const Target& target) {
+    return target.measure == Measure::energy;
+  });
+  if (result.law == Law::convex && !asked) {
+    fmt::print(
+        "\nenergy bounds the relative error of velocities (energy norm, once dual is small); "
+        "residual is\nquadratic in it: --stop residual=1e-8,energy=1e-6 asks for both\n");
   }
   if (result.targets.empty()) return;
   fmt::print("\n{:<20} {:>10} {:>10} {:>10}\n", "target", "time", "outer", "Krylov");
@@ -236,7 +264,7 @@ void solve(const Arguments& arguments, Context& context) {
   const std::string doubtful = overload(request.threads);
   const KokkosSession kokkos(request.threads);
   ProgressLine progress(!arguments.quiet && !arguments.json);
-  const Measure shown = request.recorder.stop->measure;
+  const Measure shown = request.recorder.stop.front().measure;
   RunWatch watch;
   watch.progressed = [&](const Sample& sample) {
     const double value = sample.measures[shown];
@@ -261,10 +289,12 @@ void solve(const Arguments& arguments, Context& context) {
   if (arguments.json) {
     print_json(result, request.start);
   } else if (!arguments.quiet) {
-    print_table(result, request.recorder.stop->text());
+    print_table(result, request.recorder.stop);
     if (!doubtful.empty()) fmt::print(stderr, "ccpbench: warning: {}\n", doubtful);
   }
-  context.exit_code = result.stop_reached ? done : target_not_reached;
+  context.exit_code = is_failure(result.status) ? run_crashed
+                      : result.stop_reached     ? done
+                                                : target_not_reached;
 }
 
 }  // namespace

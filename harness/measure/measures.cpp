@@ -302,6 +302,12 @@ std::string Target::text() const {
   return name_of(measure) + "=" + number_text(value);
 }
 
+bool all_reached(const std::vector<Target>& targets, const Measures& measures) {
+  return !targets.empty() && std::all_of(targets.begin(), targets.end(), [&](const Target& target) {
+    return target.reached(measures);
+  });
+}
+
 Target judged_by(Law law, Target target) {
   if (law == Law::coulomb) {
     target.measure = find_measure(entry_of(target.measure).under_coulomb).value_or(target.measure);

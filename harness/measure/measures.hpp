@@ -100,6 +100,9 @@ struct Target {
   std::string text() const;
 };
 
+/// Whether there are targets, and all of them hold.
+bool all_reached(const std::vector<Target>& targets, const Measures& measures);
+
 /// What a target asks of a solver of that law: for Coulomb's, a measure means the one that its row
 /// names (`residual` the `coulomb_residual`).
 Target judged_by(Law law, Target target);

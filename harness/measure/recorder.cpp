@@ -1,5 +1,6 @@
 #include "harness/measure/recorder.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "solvers/core/stopwatch.hpp"
@@ -53,7 +54,7 @@ bool Recorder::near_a_target() const {
     const double value = now[target.measure];
     return value > target.value && value <= options_.near * target.value;
   };
-  if (options_.stop && close(*options_.stop)) return true;
+  if (std::any_of(options_.stop.begin(), options_.stop.end(), close)) return true;
   for (const TargetRecord& record : targets_) {
     if (!record.reached && close(record.target)) return true;
   }
@@ -83,8 +84,7 @@ void Recorder::record(Sample sample, const Vector& gamma) {
   for (TargetRecord& record : targets_) {
     if (!record.reached && record.target.reached(sample.measures)) record.reached = sample;
   }
-  stop_reached_ = options_.stop && options_.stop->reached(sample.measures) &&
-                  sample.time <= options_.time_limit;
+  stop_reached_ = all_reached(options_.stop, sample.measures) && sample.time <= options_.time_limit;
   if (sample.own_residual >= 0) {  // there is nothing below 0: no reason to look again
     const double half_decade =
         sample.own_residual > 0 ? std::pow(10, std::floor(2 * std::log10(sample.own_residual)) / 2)

@@ -14,8 +14,10 @@ namespace ccp {
 
 /// What a run records, and when it ends.
 struct RecorderOptions {
-  std::optional<Target> stop = Target{};  ///< none: the solver ends by itself or by the limits
-  std::vector<Target> targets;            ///< when each is first reached is recorded
+  /// The solve ends when one look finds all of these reached; the first is the leading one. None:
+  /// the solver ends by itself or by the limits.
+  std::vector<Target> stop{Target{}};
+  std::vector<Target> targets;  ///< when each is first reached is recorded
   double time_limit = std::numeric_limits<double>::infinity();  ///< s of solve time
   long iteration_limit = std::numeric_limits<long>::max();      ///< outer iterations
   double growth = 1.2;        ///< look when iterations or time grew by this factor

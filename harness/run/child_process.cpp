@@ -14,7 +14,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "problems/base/error.hpp"
@@ -66,13 +68,48 @@ class Bound {
   bool bound_ = false;
 };
 
-std::vector<std::string> extended_environment(const std::vector<std::string>& extra) {
+/// @param mark  is added to those that this process has itself
+std::vector<std::string> extended_environment(const std::vector<std::string>& extra,
+                                              const std::string& mark) {
+  std::string marked = "CCPBENCH_PROCESS=";
   std::vector<std::string> settings;
-  for (char** entry = environ; *entry; ++entry) settings.emplace_back(*entry);
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string setting = *entry;
+    if (setting.rfind(marked, 0) == 0) {
+      marked = setting;
+    } else {
+      settings.push_back(setting);
+    }
+  }
+  settings.push_back(marked + mark);
   for (const std::string& setting : extra) {
     if (!std::getenv(setting.substr(0, setting.find('=')).c_str())) settings.push_back(setting);
   }
   return settings;
+}
+
+/// A text that no other process has in its environment.
+std::string new_mark() {
+  static int count = 0;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  return fmt::format("/{}.{}.{}", getpid(), ++count, now);
+}
+
+/// Kills every process whose environment has the mark. @return whether there was one
+bool kill_marked(const std::string& mark) {
+  bool found = false;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const pid_t process = std::atoi(entry.path().filename().c_str());
+    if (process <= 0 || process == getpid()) continue;
+    std::ifstream stream(entry.path() / "environ", std::ios::binary);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    if (text.str().find(mark) == std::string::npos) continue;
+    kill(process, SIGKILL);
+    found = true;
+  }
+  return found;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -128,9 +165,10 @@ void close_pipe(int& descriptor) {
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const Place& place,
                            const Limits& limits)
-    : limits_(limits), start_(std::chrono::steady_clock::now()) {
+    : mark_(new_mark()), limits_(limits), start_(std::chrono::steady_clock::now()) {
   Pipe report, output, failure;
-  std::vector<std::string> words = command, settings = extended_environment(place.environment);
+  std::vector<std::string> words = command,
+                           settings = extended_environment(place.environment, mark_);
   const std::vector<char*> arguments = pointers(words), variables = pointers(settings);
   {
     const Bound bound(place.processors);
@@ -169,16 +207,21 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Place&
 
 ChildProcess::~ChildProcess() {
   if (pid_ > 0) {
-    kill_group();
+    kill_all();
     waitpid(pid_, nullptr, 0);
   }
   close_pipe(report_pipe_);
   close_pipe(output_pipe_);
 }
 
-void ChildProcess::kill_group() const {
-  kill(-pid_, SIGKILL);
-  kill(pid_, SIGKILL);  // should it have left its group
+void ChildProcess::kill_all() const {
+  if (pid_ > 0) {
+    kill(-pid_, SIGKILL);
+    kill(pid_, SIGKILL);  // should it have left its group
+  }
+  // More than once, for what was started meanwhile.
+  for (int round = 0; round < 10 && kill_marked(mark_); ++round) {
+  }
 }
 
 double ChildProcess::elapsed() const {
@@ -213,12 +256,13 @@ bool ChildProcess::advance() {
     if (end_.killed == End::Killed::no) {
       if (memory > limits_.memory) end_.killed = End::Killed::memory;
       if (elapsed() > limits_.seconds) end_.killed = End::Killed::time;
-      if (end_.killed != End::Killed::no) kill_group();
+      if (end_.killed != End::Killed::no) kill_all();
     }
     return false;
   }
   kill(-pid_, SIGKILL);  // what it started and left behind
   pid_ = -1;
+  kill_all();
   read_pipes();
   if (WIFEXITED(state)) end_.exit_code = WEXITSTATUS(state);
   if (WIFSIGNALED(state)) end_.signal = WTERMSIG(state);

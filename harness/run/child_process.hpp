@@ -9,7 +9,9 @@
 
 namespace ccp {
 
-/// A process that is watched: its time, its memory, what it says, how it ends.
+/// A process that is watched: its time, its memory, what it says, how it ends. What it has started
+/// and left behind ends with it, in whatever group or session: all of it inherits a mark, the
+/// variable CCPBENCH_PROCESS.
 ///
 /// It runs in a process group of its own (Ctrl-C at the terminal reaches the parent alone; but see
 /// Place), reads nothing, and what it prints goes to the parent, which keeps the end of it. On file
@@ -63,9 +65,10 @@ class ChildProcess {
 
  private:
   void read_pipes();
-  void kill_group() const;
+  void kill_all() const;
 
   pid_t pid_ = -1;
+  std::string mark_;  ///< by which all that it starts is found, see kill_all
   int report_pipe_ = -1, output_pipe_ = -1;
   Limits limits_;
   std::chrono::steady_clock::time_point start_;

@@ -12,6 +12,7 @@
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/problem_file.hpp"
+#include "problems/formats/sequence_file.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
@@ -145,13 +146,24 @@ Output read_output(const std::string& path, std::size_t size, double wall) {
   return output;
 }
 
-/// One start of the program, watched.
-ChildProcess::End run_program(const RunRequest& request, const std::string& output,
-                              double tolerance) {
+/// Why the program is not started: the problem has something that it does not say it takes; or "".
+std::string why_unsupported(const ExternalSolver& external, const ContactProblem& problem) {
+  for (const Feature feature : features_of(problem)) {
+    const auto& taken = external.features;
+    if (std::find(taken.begin(), taken.end(), feature) != taken.end()) continue;
+    return fmt::format("{} does not say that it takes problems with {} (features: {})",
+                       external.name, words_of(feature), to_string(feature));
+  }
+  return "";
+}
+
+/// One start of the program, watched. @param problem  the file that it reads
+ChildProcess::End run_program(const RunRequest& request, const std::string& problem,
+                              const std::string& output, double tolerance) {
   const ExternalSolver& external = *request.external;
   std::vector<std::string> words = external.command;
   for (std::string& word : words) {
-    replace(word, "problem", fs::absolute(request.problem_file).string());
+    replace(word, "problem", problem);
     replace(word, "output", output);
     replace(word, "time_limit", number_text(request.recorder.time_limit));
     replace(word, "threads", fmt::format("{}", request.threads));
@@ -237,9 +249,17 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
   const bool ladder = !external.tolerances.empty();
   const std::vector<double> rungs = ladder ? external.tolerances : std::vector<double>{0};
   const ScratchFolder scratch;
+  std::string problem_file = fs::absolute(request.problem_file).string();
+  result.info.message = why_unsupported(external, host);
+  if (!result.info.message.empty()) {
+    result.status = Status::unsupported;
+  } else if (!split_place(request.problem_file).steps.empty()) {  // a file of its own for the step
+    problem_file = scratch.file("problem.h5");
+    write_problem(problem_file, host, false);
+  }
   for (std::size_t rung = 0; rung < rungs.size() && result.status == Status::running; ++rung) {
     const std::string path = scratch.file(fmt::format("output-{}.h5", rung));
-    const auto end = run_program(request, path, rungs[rung]);
+    const auto end = run_program(request, problem_file, path, rungs[rung]);
     result.info.timers["process"] = end.seconds;
     result.memory_per_contact =
         host.contacts() > 0 ? end.peak_memory / static_cast<double>(host.contacts()) : 0;
@@ -272,7 +292,7 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
         const Measures measures = referee.measure(gamma);
         if (curve.answer().time > request.recorder.time_limit) {
           result.status = Status::time_limit;
-        } else if (request.recorder.stop && request.recorder.stop->reached(measures)) {
+        } else if (all_reached(request.recorder.stop, measures)) {
           break;
         }
       } catch (const InputError& error) {
@@ -287,8 +307,9 @@ RunResult run_external(const RunRequest& request, const std::string& command_lin
   copy_looks(recorder, result);
   result.info.message = info.message;
   result.info.timers = info.timers;
-  result.stop_reached = recorder.stop_reached();
-  result.final_measures = recorder.samples().back().measures;
+  result.stop_reached = recorder.stop_reached() && result.status != Status::unsupported;
+  const bool no_answer = curve.empty() && is_failure(result.status);
+  result.final_measures = no_answer ? Measures(std::nan("")) : recorder.samples().back().measures;
   if (result.status == Status::running) {
     result.status = result.stop_reached ? Status::stopped_by_observer : Status::converged;
   }

@@ -1,13 +1,12 @@
 #include "harness/run/external_solver.hpp"
 
 #include <fmt/format.h>
+#include <glob.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "problems/base/error.hpp"
 #include "problems/base/options.hpp"
@@ -45,6 +44,25 @@ std::set<std::string> used_placeholders(const std::vector<std::string>& words,
     }
   }
   return used;
+}
+
+/// The files of a path or pattern below a folder. @throws InputError if there are none
+std::vector<std::string> files_of(const std::string& pattern, const std::string& folder) {
+  std::vector<std::string> files;
+  glob_t matches{};
+  if (glob((fs::path(folder) / pattern).c_str(), 0, nullptr, &matches) == 0) {
+    for (std::size_t i = 0; i < matches.gl_pathc; ++i) {
+      std::error_code error;
+      if (fs::is_regular_file(matches.gl_pathv[i], error)) files.emplace_back(matches.gl_pathv[i]);
+    }
+  }
+  globfree(&matches);
+  if (files.empty()) {
+    throw InputError((fs::path(folder) / pattern).string(), "",
+                     "a file, or files of that pattern, that an external solver depends on",
+                     "none");
+  }
+  return files;
 }
 
 }  // namespace
@@ -91,6 +109,18 @@ std::string join_command(const std::vector<std::string>& words) {
   return text;
 }
 
+std::string features_text(const ExternalSolver& solver) {
+  std::string text;
+  for (const Feature feature : solver.features) {
+    text += (text.empty() ? "" : ",") + to_string(feature);
+  }
+  return text;
+}
+
+std::string depends_text(const ExternalSolver& solver) {
+  return fmt::format("{}", fmt::join(solver.depends, ","));
+}
+
 std::string tolerances_text(const ExternalSolver& solver) {
   std::string text;
   for (const double tolerance : solver.tolerances) {
@@ -128,22 +158,28 @@ void check_external(ExternalSolver& solver, const std::string& where) {
       throw InputError(where, "tolerances", "numbers > 0", number_text(tolerance));
     }
   }
+  for (const Feature feature : solver.features) {
+    if (feature == Feature::distributed || feature == Feature::device) {
+      throw InputError(where, "features", "what problems have: compliant, rolling, equality",
+                       "'" + to_string(feature) + "'");
+    }
+  }
   std::sort(solver.tolerances.rbegin(), solver.tolerances.rend());
 }
 
 std::string external_identity(const ExternalSolver& solver) {
   std::string identity = fmt::format("external {}, {}, {}", join_command(solver.command),
                                      to_string(solver.law), tolerances_text(solver));
+  if (!solver.features.empty()) identity += ", takes " + features_text(solver);
   for (const std::string& word : solver.command) {
     const fs::path path = fs::path(solver.folder) / word;
     std::error_code error;
-    if (!fs::is_regular_file(path, error)) continue;
-    std::ifstream stream(path, std::ios::binary);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    Sha256 hash;
-    hash.update(text.str());
-    identity += ", " + hash.hex();
+    if (fs::is_regular_file(path, error)) identity += ", " + file_sha256(path.string());
+  }
+  for (const std::string& pattern : solver.depends) {
+    for (const std::string& file : files_of(pattern, solver.folder)) {
+      identity += ", " + file_sha256(file);
+    }
   }
   return identity;
 }

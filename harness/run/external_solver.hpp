@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "solvers/core/feature.hpp"
 #include "solvers/core/law.hpp"
 
 namespace ccp {
@@ -14,6 +15,8 @@ struct ExternalSolver {
   std::string folder;                ///< where it is started; "": where we are
   Law law = Law::convex;             ///< that it says it solves
   std::vector<double> tolerances;    ///< it is started for each; empty: once
+  std::vector<Feature> features;     ///< what of problems it takes beyond plain contacts
+  std::vector<std::string> depends;  ///< files (or patterns, below `folder`) that it reads as well
 };
 
 /// s of wall time beyond the time limit, for starting, reading and writing.
@@ -33,8 +36,12 @@ std::string tolerances_text(const ExternalSolver& solver);
 /// order, loosest first. @throws InputError naming `where`
 void check_external(ExternalSolver& solver, const std::string& where);
 
-/// What of it decides on a result: command and tolerances, law, and the digests of files that its
-/// words name.
+/// Its features, and what it depends on, with commas between them.
+std::string features_text(const ExternalSolver& solver);
+std::string depends_text(const ExternalSolver& solver);
+
+/// What of it decides on a result: command and tolerances, law, features, and the digests of files
+/// that its words name or that it depends on. @throws InputError for a dependency that matches none
 std::string external_identity(const ExternalSolver& solver);
 
 }  // namespace ccp

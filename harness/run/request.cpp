@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <set>
 
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
@@ -42,9 +43,9 @@ struct Row : RequestField {
     needs = with;
     return *this;
   }
-  Row& hidden_on_command_line(Text written) {
+  Row& hidden_on_command_line(Text written, Text with = "") {
     hidden = true;
-    return on_command_line(written);
+    return on_command_line(written, with);
   }
   Row& must_be_given() {
     required = true;
@@ -165,8 +166,19 @@ void set_solver(RunRequest& r, Text text, Text) {
 }
 
 void set_start(RunRequest& r, Text text, Text where) {
-  check_start(text, where);
-  r.start = text;
+  r.start = canonical_start(text, where);
+}
+
+void set_stop(RunRequest& r, Text text, Text where) {
+  if (text.empty()) refuse(where, "MEASURE=VALUE,...", text);
+  const std::vector<Target> stop = parse_targets(text, where);
+  std::set<Measure> measures;
+  for (const Target& target : stop) {
+    if (!measures.insert(target.measure).second) {
+      throw InputError(where, "", "each measure once", name_of(target.measure) + " again");
+    }
+  }
+  r.recorder.stop = stop;
 }
 
 void set_external(RunRequest& r, Text text, Text where) {
@@ -174,12 +186,21 @@ void set_external(RunRequest& r, Text text, Text where) {
   r.external->command = split_command(text, where);
 }
 
-std::vector<double> read_numbers(Text text, Text where) {
-  std::vector<double> values;
+/// What is between the commas.
+std::vector<std::string> words_of_list(Text text) {
+  std::vector<std::string> words;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    values.push_back(read_number(text.substr(begin, end - begin), where, "numbers > 0"));
+    words.push_back(text.substr(begin, end - begin));
     begin = end + 1;
+  }
+  return words;
+}
+
+std::vector<double> read_numbers(Text text, Text where) {
+  std::vector<double> values;
+  for (const std::string& word : words_of_list(text)) {
+    values.push_back(read_number(word, where, "numbers > 0"));
   }
   return values;
 }
@@ -213,6 +234,23 @@ std::vector<RequestField> make_fields() {
             if (r.external) r.external->tolerances = tolerances;
           })
           .on_command_line("--tolerances", "external"),
+      Row("features", Shape::list, "compliant, rolling, equality",
+          "What of problems the external program takes, beyond plain contacts")
+          .gets([](R r) { return r.external ? features_text(*r.external) : ""; })
+          .sets([](Request& r, Text text, Text where) {
+            std::vector<Feature> features;
+            for (const std::string& word : words_of_list(text)) {
+              features.push_back(read_enum<Feature>(word, where));
+            }
+            if (r.external) r.external->features = features;
+          })
+          .on_command_line("--features", "external"),
+      Row("depends", Shape::list, "files", "Files that the external program reads as well")
+          .gets([](R r) { return r.external ? depends_text(*r.external) : ""; })
+          .sets([](Request& r, Text text, Text) {
+            if (r.external) r.external->depends = words_of_list(text);
+          })
+          .hidden_on_command_line("--depends", "external"),
       Row("folder", Shape::text, "a folder", "Where the external program is started")
           .gets([](R r) { return r.external ? r.external->folder : ""; })
           .sets([](Request& r, Text text, Text) {
@@ -232,11 +270,11 @@ std::vector<RequestField> make_fields() {
           .sets(set_start)
           .on_command_line("--start")
           .at_root(),  // key_parts() adds its values
-      Row("stop", Shape::text, "MEASURE=VALUE", "End when the referee measures MEASURE=VALUE")
-          .gets([](R r) { return r.recorder.stop ? r.recorder.stop->text() : ""; })
-          .sets([](Request& r, Text text, Text where) {
-            r.recorder.stop = parse_target(text, where);
-          })
+      Row("stop", Shape::list, "MEASURE=VALUE,...",
+          "End when the referee measures all of MEASURE=VALUE,...; the first is the one that is "
+          "shown")
+          .gets([](R r) { return targets_text(r.recorder.stop); })
+          .sets(set_stop)
           .on_command_line("--stop")
           .in_studies()
           .in_keys()
@@ -355,6 +393,7 @@ void complete(RunRequest& request) {
     }
   }
   check_threads(request.threads, "--threads");
+  if (!request.external) request.solver = canonical_solver(request.solver);
   judge_by_law(request);
 }
 
@@ -370,7 +409,7 @@ std::vector<OptionList::Entry> options_of(const RunRequest& request) {
 
 void judge_by_law(RunRequest& request) {
   const Law law = law_of(request);
-  if (request.recorder.stop) request.recorder.stop = judged_by(law, *request.recorder.stop);
+  for (Target& target : request.recorder.stop) target = judged_by(law, target);
   for (Target& target : request.recorder.targets) target = judged_by(law, target);
 }
 

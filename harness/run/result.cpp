@@ -14,6 +14,9 @@ RunResult describe(const RunRequest& request, const ContactProblem& problem,
   result.contacts = static_cast<long>(problem.contacts());
   result.bodies = static_cast<long>(problem.bodies());
   result.descriptors = descriptors(problem);
+  if (problem.reference && problem.reference->measures.count("residual") > 0) {
+    result.reference_residual = problem.reference->measures.at("residual");
+  }
   result.solver = request.solver.text();
   result.law = law_of(request);
   result.options = options_of(request);

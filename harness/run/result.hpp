@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +18,12 @@ struct RunResult {
   std::string instance, instance_hash;
   Form form = Form::bodies;
   long contacts = 0, bodies = 0;
-  std::vector<std::pair<std::string, double>> descriptors;  ///< of the problem
-  std::string solver;                                       ///< as asked for
-  Law law = Law::convex;                                    ///< that it solves
-  std::vector<OptionList::Entry> options;                   ///< all of them, with the values used
-  Info info;                                                ///< the solver's own words
+  std::vector<std::pair<std::string, double>> descriptors;               ///< of the problem
+  double reference_residual = std::numeric_limits<double>::quiet_NaN();  ///< of the certificate
+  std::string solver;                                                    ///< in its one spelling
+  Law law = Law::convex;                                                 ///< that it solves
+  std::vector<OptionList::Entry> options;  ///< all of them, with the values used
+  Info info;                               ///< the solver's own words
   /// The solver's status, except that a solve the recorder ended because a limit had passed is
   /// time_limit or max_iterations, and a process that did not end by itself crashed, killed or
   /// out_of_memory.

@@ -110,6 +110,9 @@ Hdf5File make_result(const std::string& path, const RunRequest& request, const R
   for (const auto& [name, value] : result.descriptors) {
     file.set_attribute("/instance", name, value);
   }
+  if (!std::isnan(result.reference_residual)) {
+    file.set_attribute("/instance", "reference_residual", result.reference_residual);
+  }
   file.make_group("/options");
   for (const auto& option : result.options) {
     file.set_attribute("/options", option.name, option.value);
@@ -227,6 +230,18 @@ void stamp_result(const std::string& from, const std::string& path, const StudyS
   file.set_attribute("/timers", "wall", stamp.wall_time);
   file.set_attribute("/", "peak_memory", stamp.peak_memory);
   file.set_attribute("/provenance", "jobs", fmt::format("{}", stamp.jobs));
+  file.commit();
+}
+
+void respell_result(const std::string& from, const std::string& path, const RunRequest& request) {
+  Hdf5File file = Hdf5File::edit(from, path);
+  const std::string solver = request.solver.text();
+  file.set_attribute("/", "solver", solver);
+  file.set_attribute("/", "start", request.start);
+  if (file.has("/request")) {
+    file.set_attribute("/request", "solver", solver);
+    file.set_attribute("/request", "start", request.start);
+  }
   file.commit();
 }
 
@@ -381,9 +396,9 @@ void check_verdict(const Hdf5File& file, const ResultSummary& summary) {
   }
   const std::string text = text_of(file, "/", "stop");
   bool reached = false;
-  if (!text.empty()) {
-    const Target stop = parse_target(text, file.path() + ": root attribute stop");
+  for (const Target& stop : parse_targets(text, file.path() + ": root attribute stop")) {
     reached = number_of(file, "/final", name_of(stop.measure)) <= stop.value;
+    if (!reached) break;
   }
   // What came too late, or of a solver that did nothing, does not count.
   const bool counts =

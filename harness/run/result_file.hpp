@@ -38,6 +38,10 @@ struct StudyStamp {
 /// @throws InputError if `from` is no result file, or `path` cannot be written
 void stamp_result(const std::string& from, const std::string& path, const StudyStamp& stamp);
 
+/// Copies a result to `path` with the solver and the start in the spelling of this request, which
+/// asks for the same. @throws InputError if `from` is no HDF5 file, or `path` cannot be written
+void respell_result(const std::string& from, const std::string& path, const RunRequest& request);
+
 /// What a study needs to know of a finished run.
 struct ResultSummary {
   std::string instance, instance_hash, solver, start, message, key;

@@ -69,8 +69,11 @@ Start parse_start(const std::string& text, const std::string& where) {
   return start;
 }
 
-void check_start(const std::string& start, const std::string& where) {
-  parse_start(start, where);
+std::string canonical_start(const std::string& start, const std::string& where) {
+  const Start asked = parse_start(start, where), history = parse_start("history", where);
+  if (asked.factor == 1) return asked.name;
+  if (asked.name == history.name && asked.factor == history.factor) return "history";
+  return asked.name + "*" + number_text(asked.factor);
 }
 
 std::vector<double> start_values(const std::string& start, const ContactProblem& problem) {

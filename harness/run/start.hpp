@@ -16,8 +16,10 @@ struct Start {
 /// and `history[beta=B]` are previous*0.85 (Wang 2016 eq. 7) and previous*B.
 /// @param where  named in the error, e.g. "--start"
 Start parse_start(const std::string& text, const std::string& where);
-/// Checks that a start has that form.
-void check_start(const std::string& start, const std::string& where);
+/// The one spelling of a start that has that form: `history` for previous*0.85, no factor where it
+/// is
+/// 1. @throws InputError as parse_start
+std::string canonical_start(const std::string& start, const std::string& where);
 
 /// Where a solve begins: `cold` (zero), the name of a guess that the problem carries, `reference`
 /// (its reference solution), or a result file that keeps its impulses; times a factor if one is

@@ -93,6 +93,16 @@ std::vector<Instance> instances_of(const Study& study) {
   return instances;
 }
 
+/// Readable, and unique by the digest of what the readable part may have lost.
+/// @param solver, start  as texts, in whatever spelling
+std::string file_name_of(const PlannedRun& run, const std::string& solver,
+                         const std::string& start) {
+  const std::string text = start == "cold" ? solver : solver + ",from-" + start;
+  return fmt::format("{}__{}__t{}__r{}__{}.h5", safe_in_file_names(run.instance->name),
+                     safe_in_file_names(text).substr(0, 80), run.request.threads,
+                     run.request.repetition, digest(run.instance->hash + text).substr(0, 6));
+}
+
 }  // namespace
 
 std::vector<PlannedRun> plan(const Study& study, int jobs) {
@@ -110,6 +120,10 @@ std::vector<PlannedRun> plan(const Study& study, int jobs) {
     throw InputError(study.name, "starts", "'cold' too, which all of its solvers can do",
                      "guesses only, which none of them uses");
   }
+  const auto written = [&](const std::string& text) {
+    const auto found = study.written.find(text);
+    return found == study.written.end() ? text : found->second;
+  };
   std::uint64_t block = 0;  // of runs among which the order is random
   for (const Instance& instance : instances_of(study)) {
     for (const int threads : study.threads) {
@@ -137,13 +151,10 @@ std::vector<PlannedRun> plan(const Study& study, int jobs) {
           planned.key_parts.insert(planned.key_parts.end(), build.begin(), build.end());
           planned.key_parts.insert(planned.key_parts.end(), machine.begin(), machine.end());
           planned.key = digest_of(planned.key_parts);
-          // Readable, and unique by the digest of what the readable part may have lost.
-          std::string text = request.solver.text();
-          if (request.start != "cold") text += ",from-" + request.start;
-          planned.file_name =
-              fmt::format("{}__{}__t{}__r{}__{}.h5", safe_in_file_names(instance.summary->name),
-                          safe_in_file_names(text).substr(0, 80), threads, repetition,
-                          digest(hash + text).substr(0, 6));
+          const std::string solver = request.solver.text();
+          planned.file_name = file_name_of(planned, solver, request.start);
+          planned.former_name = file_name_of(planned, written(solver), written(request.start));
+          if (planned.former_name == planned.file_name) planned.former_name.clear();
           runs.push_back(std::move(planned));
         }
       }

@@ -258,9 +258,9 @@ class Runner {
   void check_folder() const {
     if (options_.resume || options_.force || options_.dry_run) return;
     for (const PlannedRun& run : runs_) {
-      if (fs::exists(path_of(run))) {
+      if (fs::exists(present_path(run))) {
         throw InputError(
-            path_of(run), "",
+            present_path(run), "",
             "no result of that name (--resume keeps finished runs, --force redoes them)",
             "an existing file");
       }
@@ -270,14 +270,17 @@ class Runner {
   void dry_run() {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       RunNews news = news_of(i);
-      news.reason = reason_to_run(news.path, runs_[i], options_);
+      news.reason = reason_to_run(present_path(runs_[i]), runs_[i], options_);
       listener_.planned(news);
     }
   }
 
   StudyOutcome make_all() {
     std::set<std::string> names;
-    for (const PlannedRun& run : runs_) names.insert(run.file_name);
+    for (const PlannedRun& run : runs_) {
+      names.insert(run.file_name);
+      adopt(run);
+    }
     remove_leftovers(options_.output, names);
     while ((next_ < runs_.size() || !active_.empty()) && !outcome_.interrupted) {
       start_what_fits();
@@ -312,6 +315,23 @@ class Runner {
 
   std::string path_of(const PlannedRun& run) const {
     return (fs::path(options_.output) / run.file_name).string();
+  }
+  /// Where the result of a run is, if there is one: perhaps under its former name.
+  std::string present_path(const PlannedRun& run) const {
+    const std::string former = (fs::path(options_.output) / run.former_name).string();
+    return !run.former_name.empty() && !fs::exists(path_of(run)) && fs::exists(former)
+               ? former
+               : path_of(run);
+  }
+  /// Gives a result of this run that has the former name, and spelling, the present ones.
+  void adopt(const PlannedRun& run) const {
+    const std::string former = present_path(run), path = path_of(run);
+    if (former == path) return;
+    try {
+      respell_result(former, path, run.request);
+      fs::remove(former);
+    } catch (const InputError&) {  // no result: it stays, and the run is made
+    }
   }
   RunNews news_of(std::size_t index) const {
     RunNews news;

@@ -360,10 +360,8 @@ ExternalSolver read_external(const Entry& item) {
   return solver;
 }
 
-std::vector<SolverSpec> read_solvers(const Reader& reader,
-                                     std::map<std::string, ExternalSolver>& externals) {
-  std::vector<SolverSpec> result;
-  std::set<std::string> seen;
+void read_solvers(const Reader& reader, Study& study) {
+  std::map<std::string, std::string> seen;  // by the one spelling, as it is written
   for (const Entry& item : items(reader.require("solvers", "a list"), "solvers")) {
     const std::string where = item.file + ": " + item.place("solvers");
     std::vector<SolverSpec> specs;
@@ -371,37 +369,42 @@ std::vector<SolverSpec> read_solvers(const Reader& reader,
       if (is_external(item)) {
         const ExternalSolver external = read_external(item);
         specs = {{external.name, {}}};
-        externals.emplace(external.name, external);
+        study.externals.emplace(external.name, external);
       } else {
         specs = solvers_of(item);
-        for (const SolverSpec& spec : specs) make_solver(spec);
+        for (const SolverSpec& spec : specs) canonical_solver(spec);  // good ones only
       }
     } catch (const InputError& error) {
       const std::string message = error.what();
       throw InputError(message.rfind(item.file + ": ", 0) == 0 ? message : where + ": " + message);
     }
     for (const SolverSpec& spec : specs) {
-      if (!seen.insert(spec.text()).second) {
+      const bool external = study.externals.count(spec.id) > 0;
+      study.solvers.push_back(external ? spec : canonical_solver(spec));
+      const std::string text = study.solvers.back().text();
+      if (const auto [before, is_new] = seen.emplace(text, spec.text()); !is_new) {
+        const std::string other =
+            before->second == spec.text() ? "" : ", which is " + before->second;
         throw InputError(item.file, item.place("solvers"), "each entry once",
-                         "'" + spec.text() + "'");
+                         "'" + spec.text() + "'" + other);
       }
-      result.push_back(spec);
+      if (text != spec.text()) study.written[text] = spec.text();
     }
   }
-  return result;
 }
 
-std::vector<std::string> read_starts(const Entry& entry) {
-  std::vector<std::string> starts;
+void read_starts(const Entry& entry, Study& study) {
+  study.starts.clear();
   for (const Entry& item : items(entry, "starts")) {
     if (!item.node.IsScalar()) item.fail("starts", "a text");
-    check_start(item.node.Scalar(), item.file + ": " + item.place("starts"));
-    if (std::count(starts.begin(), starts.end(), item.node.Scalar()) > 0) {
+    const std::string written = item.node.Scalar(),
+                      start = canonical_start(written, item.file + ": " + item.place("starts"));
+    if (std::count(study.starts.begin(), study.starts.end(), start) > 0) {
       item.fail("starts", "each entry once");
     }
-    starts.push_back(item.node.Scalar());
+    study.starts.push_back(start);
+    if (start != written) study.written[start] = written;
   }
-  return starts;
 }
 
 void read_selection(const Reader& reader, Study& study) {
@@ -504,8 +507,8 @@ Study read_study(const std::string& path) {
   study.description = reader.text("description", false);
   study.problem_files = read_problems(reader);
   read_selection(reader, study);
-  study.solvers = read_solvers(reader, study.externals);
-  if (const Entry* starts = reader.find("starts")) study.starts = read_starts(*starts);
+  read_solvers(reader, study);
+  if (const Entry* starts = reader.find("starts")) read_starts(*starts, study);
   study.request.study = study.name;
   for (const RequestField& field : request_fields()) {
     if (!field.in_study) continue;

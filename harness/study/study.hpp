@@ -37,9 +37,10 @@ struct Study {
   std::vector<std::string> problem_files;  ///< resolved paths
   std::vector<Selection> select;           ///< only problems that meet all of these
   std::string select_place;                ///< file, line and column of `select`, for messages
-  std::vector<SolverSpec> solvers;         ///< grids expanded
+  std::vector<SolverSpec> solvers;         ///< grids expanded, in their one spelling
   std::map<std::string, ExternalSolver> externals;  ///< those of `solvers` that are not ours
-  std::vector<std::string> starts{"cold"};          ///< see start.hpp
+  std::vector<std::string> starts{"cold"};          ///< see start.hpp, in their one spelling
+  std::map<std::string, std::string> written;  ///< how the file spells solvers and starts otherwise
   int repetitions = 1;
   std::vector<int> threads{1};
   int seed = 1;  ///< of the order in which solvers take turns
@@ -75,8 +76,10 @@ struct PlannedRun {
   RunRequest request;
   std::shared_ptr<const InstanceSummary> instance;
   std::string file_name;  ///< within the result folder
-  KeyParts key_parts;     ///< everything that changes a result or its timing
-  std::string key;        ///< digest_of(key_parts)
+  /// What it was called when names had the study's own spelling; "" where that is the same.
+  std::string former_name;
+  KeyParts key_parts;  ///< everything that changes a result or its timing
+  std::string key;     ///< digest_of(key_parts)
 };
 
 /// SHA-256 (hex) of the parts' names and values.

@@ -162,7 +162,7 @@ FreezeOutcome freeze_systems(const ContactProblem& host, const SolverSpec& spec,
   FrozenSystems& systems = outcome.systems;
   systems.instance = host.name;
   systems.instance_hash = host.content_hash();
-  systems.solver = spec.text();
+  systems.solver = canonical_solver(spec).text();
   systems.contacts = host.contacts();
   std::set<long> open(at.begin(), at.end());
   source->on_system = [&](const PosedSystem& posed) {

@@ -14,6 +14,7 @@
 #include "solvers/core/transfer.hpp"
 #include "solvers/linear/spectrum.hpp"
 #include "solvers/preconditioners/linear_solver.hpp"
+#include "solvers/registry.hpp"
 
 namespace ccp {
 namespace {
@@ -183,6 +184,20 @@ std::vector<SolverSpec> parse_specs(const std::string& text, const std::string& 
     }
   }
   finish();
+  return specs;
+}
+
+std::vector<SolverSpec> parse_preconditioners(const std::string& text, const std::string& where) {
+  std::vector<SolverSpec> specs = parse_specs(text, where);
+  std::map<std::string, std::string> seen;  // by the one spelling, as it is written
+  for (SolverSpec& spec : specs) {
+    const std::string written = spec.text();
+    spec = canonical_preconditioner(spec);
+    const auto [before, is_new] = seen.emplace(spec.text(), written);
+    if (is_new) continue;
+    const std::string other = before->second == written ? "" : ", which is " + before->second;
+    throw InputError(where, "", "each entry once", "'" + written + "'" + other);
+  }
   return specs;
 }
 

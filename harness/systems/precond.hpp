@@ -57,6 +57,10 @@ std::vector<PrecondRow> run_precond(const PrecondRequest& request, const FrozenS
 /// "a,b[x=1,y=2],c" split at the commas outside brackets. @throws InputError
 std::vector<SolverSpec> parse_specs(const std::string& text, const std::string& where);
 
+/// The same of preconditioners, each in its one spelling. @throws InputError, also for one that is
+/// named twice
+std::vector<SolverSpec> parse_preconditioners(const std::string& text, const std::string& where);
+
 /// @throws InputError if the file exists (and `overwrite` is false) or cannot be written
 void write_precond(const std::string& path, const PrecondRequest& request,
                    const FrozenSystems& systems, const std::vector<PrecondRow>& rows,

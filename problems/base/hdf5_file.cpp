@@ -405,44 +405,51 @@ std::vector<std::string> Hdf5File::attribute_names(const std::string& object) co
   return names;
 }
 
+namespace {
+
+/// An attribute that is there.
+struct Attribute {
+  Attribute(hid_t file, const std::string& object, const std::string& name)
+      : id(H5Aopen_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose),
+        type(H5Aget_type(id), H5Tclose),
+        space(H5Aget_space(id), H5Sclose),
+        count(H5Sget_simple_extent_npoints(space)) {}
+  H5T_class_t kind() const { return H5Tget_class(type); }
+
+  Id id, type, space;
+  hssize_t count;
+};
+
+bool attribute_exists(hid_t file, const std::string& object, const std::string& name) {
+  return H5Aexists_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT) > 0;
+}
+
+}  // namespace
+
 std::optional<std::string> Hdf5File::string_attribute(const std::string& object,
                                                       const std::string& name) const {
-  if (!has(object) ||
-      H5Aexists_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT) <= 0) {
-    return std::nullopt;
+  if (!has(object) || !attribute_exists(id_, inside(object), name)) return std::nullopt;
+  const Attribute attribute(id_, inside(object), name);
+  const std::string place = object + " attribute " + name;
+  if (attribute.kind() != H5T_STRING) fail(place, "a string", "something else");
+  if (attribute.count != 1) {
+    fail(place, "one string", fmt::format("{} strings", attribute.count));
   }
-  const Id attribute(
-      H5Aopen_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
-      H5Aclose);
-  const Id type(H5Aget_type(attribute), H5Tclose);
-  if (H5Tget_class(type) != H5T_STRING) {
-    fail(object + " attribute " + name, "a string", "something else");
-  }
-  const Id space(H5Aget_space(attribute), H5Sclose);
-  if (const hssize_t count = H5Sget_simple_extent_npoints(space); count != 1) {
-    fail(object + " attribute " + name, "one string", fmt::format("{} strings", count));
-  }
-  const auto strings =
-      strings_of(type, 1, [&](hid_t memory, void* out) { return H5Aread(attribute, memory, out); });
-  if (strings.empty()) fail(object + " attribute " + name, "a string", "unreadable data");
+  const auto strings = strings_of(attribute.type, 1, [&](hid_t memory, void* out) {
+    return H5Aread(attribute.id, memory, out);
+  });
+  if (strings.empty()) fail(place, "a string", "unreadable data");
   return strings.front();
 }
 
 std::optional<std::vector<double>> Hdf5File::number_attribute(const std::string& object,
                                                               const std::string& name) const {
-  if (!has(object) ||
-      H5Aexists_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT) <= 0) {
-    return std::nullopt;
-  }
-  const Id attribute(
-      H5Aopen_by_name(id_, inside(object).c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
-      H5Aclose);
-  const Id type(H5Aget_type(attribute), H5Tclose);
-  const Id space(H5Aget_space(attribute), H5Sclose);
-  std::vector<double> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
-  const H5T_class_t kind = H5Tget_class(type);
-  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) ||
-      (!values.empty() && H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()) < 0)) {
+  if (!has(object) || !attribute_exists(id_, inside(object), name)) return std::nullopt;
+  const Attribute attribute(id_, inside(object), name);
+  std::vector<double> values(static_cast<std::size_t>(attribute.count));
+  const bool numeric = attribute.kind() == H5T_INTEGER || attribute.kind() == H5T_FLOAT;
+  if (!numeric ||
+      (!values.empty() && H5Aread(attribute.id, H5T_NATIVE_DOUBLE, values.data()) < 0)) {
     fail(object + " attribute " + name, "a number", "something else");
   }
   return values;
@@ -453,7 +460,7 @@ namespace {
 template <class Write>
 bool put_attribute(hid_t file, const std::string& object, const std::string& name, hid_t type,
                    hid_t space, const Write& write) {
-  if (H5Aexists_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT) > 0) {
+  if (attribute_exists(file, object, name)) {
     H5Adelete_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT);
   }
   const Id attribute(H5Acreate_by_name(file, object.c_str(), name.c_str(), type, space, H5P_DEFAULT,

@@ -244,9 +244,6 @@ void check_bodies(const std::string& where, const ContactProblem& p) {
           "a symmetric matrix with diagonal >= 0",
           fmt::format("diagonal {}, {}, {}, asymmetry {:.3g}", a[0], a[4], a[8], skew));
     }
-  }
-  for (std::size_t i = 0; i < p.inverse_inertia.size() / 9; ++i) {
-    const double* a = &p.inverse_inertia[9 * i];
     const double least = smallest_eigenvalue({a[0], a[1], a[2], a[4], a[5], a[8]});
     if (least < -1e-6 * std::max({a[0], a[4], a[8]})) {
       throw InputError(where, fmt::format("/bodies/inverse_inertia[{}]", i),

@@ -96,8 +96,8 @@ std::vector<std::string> fclib_files(const std::string& folder) {
 std::vector<std::string> result_files(const std::string& folder) {
   RunRequest request;
   request.solver = SolverSpec::parse("pgj[omega=0.3]");
-  request.recorder.stop = parse_target("residual=1e-6", "stop");
-  request.recorder.targets = {*request.recorder.stop};
+  request.recorder.stop = parse_targets("residual=1e-6,energy=1e-3", "stop");
+  request.recorder.targets = {request.recorder.stop.front()};
   RunResult result;
   result.instance = "made up";
   result.solver = request.solver.text();
@@ -109,7 +109,7 @@ std::vector<std::string> result_files(const std::string& folder) {
     sample.counters.outer = k;
     result.samples.push_back(sample);
   }
-  result.targets = {{*request.recorder.stop, result.samples.front()}};
+  result.targets = {{request.recorder.stop.front(), result.samples.front()}};
   result.gamma = {1, 0, 0};
   const std::string file = folder + "/result.h5";
   write_result(file, request, result, "key", true);

@@ -3,7 +3,8 @@
 //
 //     gamma_k = (1 + e_k) gamma*,    gamma* the problem's reference solution,
 //
-// whose own residual they give as e_k. After `after` iterations they do what their name says.
+// whose own residual they give as e_k. After `after` iterations they do what their name says; one
+// that is told to stop hands back a worse iterate than the one that was looked at (regress).
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -24,7 +25,7 @@ namespace {
 
 using namespace ccp;
 
-enum class Fault { none, hang, crash, abort, exit, fail, lie, nan, glutton };
+enum class Fault { none, hang, crash, abort, exit, fail, lie, nan, glutton, regress };
 
 void misbehave(Fault fault, Vector& gamma, Info& info) {
   static volatile bool for_ever = true;
@@ -55,6 +56,9 @@ void misbehave(Fault fault, Vector& gamma, Info& info) {
       gamma.putScalar(std::numeric_limits<double>::quiet_NaN());
       info.status = Status::numerical_error;
       break;
+    case Fault::regress:
+      gamma.scale(3);
+      break;
     case Fault::glutton:
       while (for_ever) {
         memory.push_back(std::make_unique<char[]>(block));  // all zeros, hence touched
@@ -83,12 +87,14 @@ class FakeSolver : public Solver {
       Kokkos::deep_copy(overwrite_view(out),
                         upload<VectorView>("ccp::Fake::gamma", answer, answer.size()));
     };
-    const int iterations = fault == Fault::none ? 40 : after_;
+    const bool well = fault == Fault::none || fault == Fault::regress;
+    const int iterations = well ? 40 : after_;
     for (; fault != Fault::lie; ++info.counters.outer, ++info.counters.operator_applies) {
       info.own_residual = std::pow(0.5, info.counters.outer);
       if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
         info.status = Status::stopped_by_observer;
         write_gamma(gamma);
+        if (fault == Fault::regress) misbehave(fault, gamma, info);
         return info;
       }
       if (info.counters.outer == iterations) break;
@@ -134,5 +140,6 @@ int main(int argc, char** argv) {
   add<Fault::lie>("lie");
   add<Fault::nan>("nan");
   add<Fault::glutton>("glutton");
+  add<Fault::regress>("regress");
   return ccp::app::run_program(argc, argv);
 }

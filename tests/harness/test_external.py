@@ -131,7 +131,8 @@ class External(unittest.TestCase):
             self.assertEqual(file["options"].attrs["tolerances"], "0.01,0.0001,1e-06")
         # A rung that fails ends the ladder; what was there before stands.
         text += "if tolerance < 1e-3: sys.exit(3)\n"
-        result = self.solve(text, "--tolerances", "1e-4,1e-2,1e-6", words=["{tolerance}"])
+        result = self.solve(text, "--tolerances", "1e-4,1e-2,1e-6", words=["{tolerance}"],
+                            code=CRASHED)
         self.assertEqual(result["status"], "crashed")
         self.assertIn("tolerance 0.0001: ended with exit code 3", result["message"])
         self.assertEqual(result["outer"], 1)
@@ -151,9 +152,74 @@ class External(unittest.TestCase):
         }
         for text, (status, reason) in faults.items():
             with self.subTest(text):
-                result = self.solve(text)
+                result = self.solve(text, code=CRASHED if status == "crashed" else NOT_REACHED)
                 self.assertEqual(result["status"], status)
                 self.assertIn(reason, result["message"])
+
+    def test_a_crash_is_no_answer(self):
+        """Neither a table of zeros nor measures of them."""
+        words = self.program("other.py", "sys.exit('out of ideas')")
+        command = ["solve", self.problem, "--solver", "other", "--external", " ".join(words)]
+        done = self.command(*command, "-o", "result.h5", code=CRASHED)
+        self.assertIn("crashed (ended with exit code 1: out of ideas)", done.stdout)
+        self.assertNotIn("residual ", done.stdout)
+        self.assertNotIn("iterations", done.stdout)
+        with h5py.File(self.path("result.h5")) as file:
+            self.assertTrue(np.isnan(file["final"].attrs["residual"]))
+        result = json.loads(self.command(*command, "--json", code=CRASHED).stdout)
+        self.assertIsNone(result["measures"]["residual"])
+
+    def assert_gone(self, process):
+        for _ in range(100):
+            if not os.path.exists(f"/proc/{process}"):
+                return
+            time.sleep(0.05)
+        self.fail(f"process {process} still runs")
+
+    def test_what_it_has_started_ends_with_it(self):
+        """In whatever session, and however it ends itself."""
+        start = """\
+            import subprocess
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"],
+                                     start_new_session=True)
+            with open("child", "w") as file: file.write(f"{child.pid}")
+            """
+        for end, limit, code in (("answer()", "20", DONE), ("time.sleep(1000)", "0.5", NOT_REACHED),
+                                 ("os.abort()", "20", CRASHED)):
+            with self.subTest(end):
+                self.solve(textwrap.dedent(start) + end, limit=limit, code=code)
+                with open(self.path("child"), encoding="utf-8") as file:
+                    self.assert_gone(file.read())
+
+    def test_a_problem_that_it_does_not_say_it_takes_is_not_given_to_it(self):
+        """Compliance: u = (N + Sigma) gamma + r, of which a program may know nothing."""
+        self.command("generate", "column", "--spheres", "3", "-o", "soft.h5")
+        self.problem = self.path("soft.h5#1")
+        text = "answer(np.zeros((len(h5py.File(sys.argv[1])['ccp/mu']), 3)))"
+        result = self.solve(text)
+        self.assertEqual((result["status"], result["stop_reached"]), ("unsupported", False))
+        self.assertIn("does not say that it takes problems with compliant contacts",
+                      result["message"])
+        self.assertEqual(self.solve(text, "--features", "compliant")["status"], "converged")
+        with self.subTest("in a study"):
+            self.study("name: soft", "problems: ['soft.h5#1']", "solvers:", "  - external:",
+                       "      name: mine", "      features: [compliant]",
+                       f"      command: '{sys.executable} other.py {{problem}} {{output}}'")
+            (name,) = (name for name in os.listdir(self.path("out")) if name.endswith(".h5"))
+            with h5py.File(os.path.join(self.path("out"), name)) as file:
+                self.assertEqual(file.attrs["status"], "converged")
+                self.assertEqual(file["request"].attrs["features"], "compliant")
+
+    def test_a_step_of_a_sequence_is_a_file_of_its_own(self):
+        self.command("generate", "pile", "--spheres", "20", "--contacts", "40", "--steps", "3",
+                     "-o", "steps.h5")
+        self.problem = self.path("steps.h5#2")
+        result = self.solve("""\
+            with h5py.File(sys.argv[1]) as file:
+                assert file.attrs["format"] == "ccpbench-problem"
+                answer(np.zeros((len(file["ccp/mu"]), 3)), message=file.attrs["content_sha256"])
+            """)
+        self.assertEqual((result["status"], result["message"]), ("converged", result["hash"]))
 
     def test_it_is_killed_at_its_limit(self):
         begin = time.monotonic()
@@ -187,7 +253,7 @@ class External(unittest.TestCase):
                  "  - external: {name: slow, command: [" + sys.executable +
                  ", slow.py, '{problem}', '{output}']}",
                  "time_limit: 1", "repetitions: 1"]
-        out = self.study(*lines, options=("--force", "--json")).stdout
+        self.study(*lines, options=("--force", "--json"))
         rows = {}
         for name in os.listdir(self.path("out")):
             if name.endswith(".h5"):
@@ -200,18 +266,35 @@ class External(unittest.TestCase):
         self.assertEqual(rows["mine"]["stop_reached"], 1)
         self.assertEqual(rows["slow"]["status"], "time_limit")
         with open(self.path("pids"), encoding="utf-8") as file:
-            child = file.read()
-        for _ in range(100):
-            if not os.path.exists(f"/proc/{child}"):
-                break
-            time.sleep(0.05)
-        self.assertFalse(os.path.exists(f"/proc/{child}"), out)
+            self.assert_gone(file.read())
         # Results are kept until the program changes.
         out = self.study(*lines, options=("--resume", "--dry-run"), code=DONE).stdout
         self.assertNotIn("to run", out)
         self.program("other.py", "answer((0.2, -0.1, 0.0))")
         out = self.study(*lines, options=("--resume", "--dry-run"), code=DONE).stdout
         self.assertEqual(out.count("to run"), 1, out)
+
+    def test_results_are_kept_until_what_it_depends_on_changes(self):
+        self.program("other.py", "from helper import scale; answer((0.96 * scale, -0.48, 0))")
+        os.mkdir(self.path("lib"))
+        for name in ("helper.py", "lib/a.dat", "lib/b.dat"):
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write("scale = 1\n")
+        lines = ["name: mine", "problems: [block.h5]", "solvers:", "  - external:",
+                 "      name: mine", "      depends: [helper.py, lib/*.dat]",
+                 f"      command: '{sys.executable} other.py {{problem}} {{output}}'"]
+        self.study(*lines, code=DONE)
+        for changed in ("helper.py", "lib/b.dat"):
+            out = self.study(*lines, options=("--resume", "--dry-run"), code=DONE).stdout
+            self.assertNotIn("to run", out)
+            with open(self.path(changed), "a", encoding="utf-8") as file:
+                file.write("# changed\n")
+            out = self.study(*lines, options=("--resume", "--dry-run"), code=DONE).stdout
+            self.assertEqual(out.count("to run"), 1, changed)
+            self.study(*lines, options=("--resume",), code=DONE)
+        os.remove(self.path("helper.py"))
+        done = self.study(*lines, options=("--resume",), code=BAD_INPUT)
+        self.assertIn("helper.py: expected a file, or files of that pattern", done.stderr)
 
     def test_bad_entries_are_refused_with_their_place(self):
         cases = {
@@ -225,6 +308,8 @@ class External(unittest.TestCase):
             "name: x, command: 'x {output}', tolerances: [1]": "{tolerance}, for there are",
             "name: x, command: 'x {output} {tolerance}', tolerances: [-1]": "numbers > 0",
             "name: x, command: 'x {output}', law: newton": "convex or coulomb",
+            "name: x, command: 'x {output}', features: [rubber]": "compliant, rolling",
+            "name: x, command: 'x {output}', features: device": "what problems have",
             "name: x, comand: y": "did you mean 'command'?",
             "name: x, command: \"x '{output}\"": "a second '",
         }

@@ -165,6 +165,20 @@ class Isolation(unittest.TestCase):
         cost = row["curve_cost"][0] / 2 * (1 + error) * error
         np.testing.assert_allclose(row["curve_cost"], cost, rtol=1e-6)
 
+    def test_an_answer_worse_than_the_last_look_is_what_is_judged(self):
+        self.write_study("problems: [resting-block.h5]", "solvers: [fake-regress]",
+                         "stop: residual=1e-3")
+        self.run_study(code=NOT_REACHED)
+        (name,) = self.files()
+        with h5py.File(self.path("out/" + name)) as file:
+            curve = file["curve/residual"][:]
+            self.assertLess(curve[-2], 1e-3)
+            self.assertGreater(curve[-1], 0.1)
+            self.assertEqual(file["final"].attrs["residual"], curve[-1])
+            self.assertEqual(file["best"].attrs["residual"], curve.min())
+            self.assertEqual(file.attrs["stop_reached"], 0)
+        self.rows()
+
     def test_the_parent_killed_at_any_moment_loses_one_run_at_most(self):
         for scene in ("stack", "v-groove", "sliding-block", "mass-ratio-stack"):
             self.scene(scene)

@@ -18,7 +18,7 @@ PROGRAM = os.environ.get("CCPBENCH", str(ROOT / "build/serial/harness/ccpbench")
 os.environ["CCPBENCH"] = PROGRAM  # the package looks for it there
 sys.path.insert(0, str(ROOT / "scripts/python"))
 import ccpbench  # noqa: E402  (found by the line above)
-from ccpbench import measures, places, problem, results, tables  # noqa: E402
+from ccpbench import measures, places, problem, profiles, results, tables  # noqa: E402
 from ccpbench.reproduce import figures  # noqa: E402
 
 
@@ -112,6 +112,42 @@ class ResultTest(PackageTest):
         self.assertEqual(at, len(run.work["time"]) - 1)
         table = ccpbench.target_table(ccpbench.group([run]), [1e-6], "residual")
         self.assertIn(f"/ {run.work['outer'][at]:,}", table)
+
+    def test_a_stop_of_several_measures(self):
+        """The first is the leading one; all are targets; whatever reads the files goes on."""
+        for name, energy, expect in (("a", "1e-3", 0), ("b", "1e-30", 3)):
+            (self.folder / name).mkdir()
+            self.run_program("solve", ROOT / "problems/data/stack.h5", "--solver", "apgd",
+                             "--stop", f"residual=1e-5,energy={energy}", "--time-limit", "1",
+                             "-o", f"{name}/r.h5", expect=expect)
+            (run,), faults = ccpbench.read_folder(self.folder / name)
+            self.assertEqual((faults, run.stop, run.reached),
+                             ({}, ("residual", 1e-5), expect == 0))
+            self.assertEqual(run.targets, [("residual", 1e-5), ("energy", float(energy))])
+            self.assertLessEqual(run.values["residual"][-1], 1e-5)
+            for words in (("plot", name), ("report", name)):
+                subprocess.run([ROOT / "scripts" / words[0], *words[1:]], cwd=self.folder, check=True,
+                               capture_output=True)
+        self.assertIn("residual", self.run_program("compare", "a", "a"))
+
+    def test_performance_profile_counts_what_nobody_solved(self):
+        """Three problems: one that both solve, one that one solves, one that none does."""
+        for instance, pgj, ipm in (("both", 0.0, 0.0), ("one", 0.1, 0.0), ("none", 0.1, 0.1)):
+            for solver, last in ((PGJ, pgj), (IPM, ipm)):
+                write_result(self.folder / f"{instance}-{len(solver)}.h5", solver, instance,
+                             error=(1, 0.5, 0.2, last), content=f"{len(instance):02x}"
+                             if instance != "none" else "aa")
+        runs, _ = results.read_folder(self.folder)
+        table = results.group(runs)
+        labels = results.labels_of(table)
+        for shares, count, most in (
+                (*profiles.performance_profile(table, labels, "time", "error", 1e-3), 2),
+                (*profiles.run_time_distribution(table, labels, "time", [("error", 1e-3)]), 2),
+                (*profiles.solved_ratio(table, labels, "error"), 3)):
+            self.assertEqual(count, 3)
+            self.assertEqual(len(shares[IPM]), most)
+        shares, _ = profiles.performance_profile(table, labels, "time", "error", 1e-3)
+        self.assertEqual(shares, {IPM: [1, 1], PGJ: [1]})
 
     def test_a_file_without_a_measure_that_others_have(self):
         write_result(self.folder / "new.h5", PGJ)

@@ -33,11 +33,14 @@ struct FakeSolver {
   std::function<double(long)> own_residual = [](long) { return std::nan(""); };
   Status status = Status::converged;
   long preferred = -1;  ///< the iterate that it hands back; -1: the last one
+  bool deaf = false;    ///< goes on whatever the observer says
+  double writing = 0;   ///< s that write_gamma takes
 
   double worked = 0;  ///< out: s it really took
   Info solve(Vector& gamma, Observer& observer) {
     Info info;
     const auto write_gamma = [&](Vector& out) {
+      if (writing > 0) wait(writing);
       out.putScalar(static_cast<double>(info.counters.outer));
     };
     const auto finish = [&](Status end) {
@@ -48,7 +51,7 @@ struct FakeSolver {
     };
     while (true) {
       info.own_residual = own_residual(info.counters.outer);
-      if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
+      if (observer.observe({info.counters, info.own_residual}, write_gamma) && !deaf) {
         return finish(Status::stopped_by_observer);
       }
       if (info.counters.outer >= iterations) return finish(status);
@@ -151,7 +154,7 @@ TEST_CASE("looks come when iterations grow by the factor") {
   solver.iterations = 2000;
   RecorderOptions options;
   options.budget = 1e9;
-  options.stop.reset();
+  options.stop.clear();
   options.growth = 1.5;
   Recorder recorder(map, options, FakeJudge([](double) { return 1.0; }));
   run(solver, recorder, map);
@@ -176,7 +179,7 @@ TEST_CASE("a look comes when the solver's own residual falls by half a decade") 
   RecorderOptions options;
   options.growth = options.fine_growth = 1e9;
   options.budget = 1e9;
-  options.stop.reset();
+  options.stop.clear();
   Recorder recorder(map, options, FakeJudge([](double) { return 1.0; }));
   run(solver, recorder, map);
   bool seen = false;
@@ -190,7 +193,7 @@ TEST_CASE("the stop target ends the solve at the look that reaches it") {
   const auto map = make_map(3);
   FakeSolver solver;
   RecorderOptions options = every_iteration();
-  options.stop = Target{Measure::residual, 1e-5};
+  options.stop = {{Measure::residual, 1e-5}};
   Recorder recorder(map, options, FakeJudge([](double k) { return std::pow(10, -k); }));
   const Run done = run(solver, recorder, map);
   CHECK(done.info.status == Status::stopped_by_observer);
@@ -201,12 +204,59 @@ TEST_CASE("the stop target ends the solve at the look that reaches it") {
   CHECK(recorder.best()[Measure::residual] == Approx(1e-5));
 }
 
+TEST_CASE("several stops end the solve at the look that reaches all of them") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  RecorderOptions options = every_iteration();
+  options.stop = {{Measure::residual, 1e-3}, {Measure::energy, 1e-2}, {Measure::error, 0.3}};
+  Recorder recorder(map, options, [](const Vector& gamma) {
+    const double k = to_host(gamma)[0];
+    Measures measures(std::nan(""));
+    measures[Measure::residual] = std::pow(10, -k);    // from k = 3
+    measures[Measure::energy] = std::pow(10, -k / 2);  // from k = 4
+    measures[Measure::error] = k == 4 ? 1 : 0;         // but for k = 4
+    return measures;
+  });
+  const Run done = run(solver, recorder, map);
+  CHECK(done.info.counters.outer == 5);
+  CHECK(recorder.stop_reached());
+  CHECK_FALSE(all_reached({}, recorder.best()));
+}
+
+TEST_CASE("the verdict is that of the last look, not of the best") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.deaf = true;
+  solver.iterations = 9;
+  RecorderOptions options = every_iteration();
+  options.stop = {{Measure::residual, 1e-5}};
+  // Falls to 1e-6 in iteration 6 and rises again.
+  Recorder recorder(map, options,
+                    FakeJudge([](double k) { return std::pow(10, -6 + std::abs(k - 6)); }));
+  run(solver, recorder, map);
+  CHECK(recorder.best()[Measure::residual] == Approx(1e-6));
+  CHECK(recorder.samples().back().measures[Measure::residual] == Approx(1e-3));
+  CHECK_FALSE(recorder.stop_reached());
+}
+
+TEST_CASE("what a solver takes to hand out an iterate is not on the clock") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 5;
+  solver.writing = 0.02;
+  Recorder recorder(map, every_iteration(), FakeJudge([](double) { return 1.0; }));
+  run(solver, recorder, map);
+  CHECK(recorder.samples().size() == 7);  // the answer, too
+  CHECK(recorder.excluded() >=
+        6 * solver.writing);  // all but that of the answer, written at the end
+}
+
 TEST_CASE("what is handed back is judged, if it is not what was looked at") {
   const auto map = make_map(3);
   FakeSolver solver;
   solver.preferred = 3;
   RecorderOptions options = every_iteration();
-  options.stop = Target{Measure::residual, 1e-5};
+  options.stop = {{Measure::residual, 1e-5}};
   Recorder recorder(map, options, FakeJudge([](double k) { return std::pow(10, -k); }));
   const Run done = run(solver, recorder, map);
   CHECK(done.info.status == Status::stopped_by_observer);
@@ -250,7 +300,7 @@ TEST_CASE("targets are recorded at the first look that holds, others stay empty"
   FakeSolver solver;
   solver.iterations = 20;
   RecorderOptions options = every_iteration();
-  options.stop.reset();
+  options.stop.clear();
   options.targets = {{Measure::error, 1e-2}, {Measure::residual, 1e-4}, {Measure::error, 1e-9}};
   // Falls to 1e-6 in iteration 6 and rises again.
   Recorder recorder(map, options,
@@ -392,7 +442,7 @@ TEST_CASE("an observed solve makes the same iterates as a bare one, to the last 
     solver->solve(bare, limit);
     Referee referee(problem);
     RecorderOptions options = every_iteration();
-    options.stop.reset();
+    options.stop.clear();
     options.iteration_limit = iterations;
     Recorder recorder(problem.map(), options, [&](const Vector& g) { return referee.measure(g); });
     recorder.start();

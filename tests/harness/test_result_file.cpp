@@ -139,6 +139,23 @@ TEST_CASE("checkpoints hold what was seen so far, and no answer") {
   CHECK(result.samples.size() >= looks);
 }
 
+TEST_CASE("a result says how good the reference is that it was measured against") {
+  const Folder folder;
+  ContactProblem stack = make_scene("stack");
+  const auto residual_of = [&] {
+    write_problem(folder.file("stack.h5"), stack, true);
+    RunRequest request;
+    request.problem_file = folder.file("stack.h5");
+    request.solver = SolverSpec::parse("pgj");
+    write_result(folder.file("r.h5"), request, run(request, ""), "", true);
+    return Hdf5File::open(folder.file("r.h5")).number_attribute("/instance", "reference_residual");
+  };
+  stack.reference->measures["residual"] = 3e-11;
+  CHECK(residual_of() == std::vector<double>{3e-11});
+  stack.reference->measures.clear();
+  CHECK_FALSE(residual_of().has_value());
+}
+
 TEST_CASE("what a result says of itself is checked") {
   const TemporaryFolder folder;
   const std::string path = folder.file("r.h5");
@@ -158,6 +175,15 @@ TEST_CASE("what a result says of itself is checked") {
               {"root attribute status: expected that of a run that has ended, found 'running'"});
   check_parts(complaint([](RunResult& r) { r.stop_reached = true; }),
               {"root attribute stop_reached: expected 0, as /final has it, found 1"});
+  RunRequest twice = some_request();  // the last residual is 6.3, the last cost 0.3
+  twice.recorder.stop = {{Measure::cost, 0.5}, {Measure::residual, 6}};
+  write_result(path, twice, good, "", true);
+  CHECK_FALSE(check_result(path).stop_reached);
+  twice.recorder.stop[1].value = 7;
+  write_result(path, twice, good, "", true);
+  check_parts(error_of([&] { check_result(path); }),
+              {"root attribute stop_reached: expected 1, as /final has it, found 0"});
+  CHECK(Hdf5File::open(path).string_attribute("/", "stop") == "cost=0.5,residual=7");
   check_parts(complaint([](RunResult& r) { r.best[Measure::cost] = -1; }),
               {"/best attribute cost: expected 0, the smallest of the curve, found -1"});
   check_parts(complaint([](RunResult& r) { r.final_measures[Measure::cost] = 7; }),

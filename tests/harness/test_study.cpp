@@ -23,7 +23,7 @@ TEST_CASE("a study is read with all its keys") {
   CHECK(std::filesystem::equivalent(study.problem_files[1], folder.file("groove.h5")));
   REQUIRE(study.solvers.size() == 2);
   CHECK(study.solvers[0].text() == "pgj[omega=0.25]");
-  CHECK(study.request.recorder.stop->text() == "residual=1e-05");
+  CHECK(study.request.recorder.stop.at(0).text() == "residual=1e-05");
   REQUIRE(study.request.recorder.targets.size() == 2);
   CHECK(study.request.recorder.targets[0].text() == "error=0.0005");
   CHECK(study.request.recorder.time_limit == 2.5);
@@ -34,7 +34,7 @@ TEST_CASE("a study is read with all its keys") {
 TEST_CASE("the smallest study") {
   const Folder folder;
   const Study study = folder.read(smallest);
-  CHECK(study.request.recorder.stop->text() == "residual=1e-06");
+  CHECK(study.request.recorder.stop.at(0).text() == "residual=1e-06");
   CHECK(study.request.recorder.targets.empty());
   CHECK(study.request.recorder.time_limit == 60);
   CHECK(study.repetitions == 1);
@@ -98,6 +98,8 @@ TEST_CASE("studies that cannot be used") {
   check_parts(add("targets: [[error=1]]\n"),
               {"line 4, column 11, targets: expected a text, found a list"});
   check_parts(add("stop: residual\n"), {"stop: expected MEASURE=VALUE", "found 'residual'"});
+  check_parts(add("stop: [residual=1e-8, residual=1e-6]\n"),
+              {"stop: expected each measure once, found residual again"});
   check_parts(add("stop: resid=1\n"), {"stop: unknown measure 'resid'", "did you mean"});
   check_parts(add("targets:\n  - error=1e-3\n  - eror=1e-4\n"),
               {"line 6, column 5, targets: unknown measure 'eror'", "did you mean 'error'?"});
@@ -141,8 +143,8 @@ TEST_CASE("a grid of options stands for all combinations") {
   };
   CHECK(solvers("  - ipm\n  - pgj: {omega: [0.1, 0.2], lambda: [1, 0.5], tolerance: 0}\n") ==
         std::vector<std::string>{
-            "ipm", "pgj[omega=0.1,lambda=1,tolerance=0]", "pgj[omega=0.1,lambda=0.5,tolerance=0]",
-            "pgj[omega=0.2,lambda=1,tolerance=0]", "pgj[omega=0.2,lambda=0.5,tolerance=0]"});
+            "ipm", "pgj[omega=0.1,tolerance=0]", "pgj[omega=0.1,lambda=0.5,tolerance=0]",
+            "pgj[omega=0.2,tolerance=0]", "pgj[omega=0.2,lambda=0.5,tolerance=0]"});
   const auto complaint = [&](const std::string& text) {
     return folder.complaint("name: a\nproblems: [stack.h5]\nsolvers:\n" + text);
   };

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "harness/run/result_file.hpp"
+#include "harness/run/start.hpp"
 #include "harness/study/runner.hpp"
 #include "harness/study/study.hpp"
 #include "tests/harness/study_support.hpp"
@@ -49,7 +50,7 @@ TEST_CASE("solvers take turns in an order that the seed fixes") {
          plan(folder.read("name: a\nproblems: [stack.h5]\nrepetitions: 20\nsolvers:\n"
                           "  - pgj: {omega: [0.1, 0.2, 0.3]}\n" +
                           more))) {
-      text += run.request.solver.options[0].second + " ";
+      text += options_of(run.request)[0].value + " ";
     }
     return text;
   };
@@ -161,6 +162,94 @@ TEST_CASE("whatever a key is made from, another value makes the run again and sa
   CHECK(reason_to_run(path, run, retry) == "it ended as crashed");
   // How many runs share the machine is part of it.
   CHECK(plan(study, 2).at(0).key != run.key);
+}
+
+TEST_CASE("one solver has one name, one file and one key, however it is spelled") {
+  const Folder folder;
+  const auto only = [&](const std::string& solver, const std::string& start) {
+    return plan(folder.read("name: a\nproblems: [stack.h5]\nsolvers: [" + solver + "]\nstarts: ['" +
+                            start + "']\n"))
+        .at(0);
+  };
+  const std::vector<std::pair<std::vector<std::string>, std::string>> same = {
+      {{"pgj", "'pgj[omega=0.3]'", "'pgj[omega=0.30]'", "'pgj[omega=3e-1,lambda=1]'", "'pgj[]'",
+        "'pgj[law=convex]'", "pgj: {omega: 0.3}"},
+       "pgj"},
+      {{"'pgj[lambda=0.50,omega=2e-1]'", "'pgj[omega=0.2,lambda=0.5]'",
+        "pgj: {check_interval: 50, lambda: 0.5, omega: 0.2}"},
+       "pgj[omega=0.2,lambda=0.5]"},
+      {{"ipm", "'ipm[preconditioner=block_diagonal,krylov=cg]'"}, "ipm"},
+      {{"'vipm[preconditioner=block_jacobi]'", "'vipm[preconditioner=block_diagonal]'"},
+       "vipm[preconditioner=block_diagonal]"}};
+  for (const auto& [spellings, text] : same) {
+    const PlannedRun first = only(spellings[0], "cold");
+    for (const std::string& spelling : spellings) {
+      INFO(spelling);
+      const PlannedRun run = only(spelling, "cold");
+      CHECK(run.request.solver.text() == text);
+      CHECK(run.key == first.key);
+      CHECK(run.file_name == first.file_name);
+    }
+  }
+  for (const auto& [spellings, text] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"reference", "reference*1.0"}, "reference"},
+           {{"reference*0.50", "reference*5e-1"}, "reference*0.5"}}) {
+    const PlannedRun first = only("pgj", spellings[0]);
+    for (const std::string& spelling : spellings) {
+      const PlannedRun run = only("pgj", spelling);
+      CHECK(run.request.start == text);
+      CHECK(run.key == first.key);
+      CHECK(run.file_name == first.file_name);
+    }
+  }
+  for (const char* start : {"history", "history[beta=0.85]", "previous*0.850"}) {
+    CHECK(canonical_start(start, "") == "history");
+  }
+  CHECK(canonical_start("history[beta=1]", "") == "previous");
+  CHECK(canonical_start("history[beta=0.5]", "") == "previous*0.5");
+  // Both in one study are one solver twice, and the message says of what.
+  check_parts(
+      folder.complaint("name: a\nproblems: [stack.h5]\nsolvers: [pgj, 'pgj[omega=0.30]']\n"),
+      {"line 3, column 16, solvers: expected each entry once, found 'pgj[omega=0.30]', which "
+       "is pgj"});
+  check_parts(folder.complaint(smallest + "starts: [cold, reference, 'reference*1']\n"),
+              {"starts: expected each entry once, found 'reference*1'"});
+}
+
+TEST_CASE("a result that was named by the study's own spelling is kept, under the one name") {
+  const Folder folder;
+  const Study study =
+      folder.read("name: a\nproblems: [stack.h5]\nsolvers: ['pgj[omega=0.30,lambda=0.5]']\n");
+  const PlannedRun run = plan(study).at(0);
+  check_begins(run.former_name, "stack__pgj_omega-0.30_lambda-0.5__t1__r1__");
+  check_begins(run.file_name, "stack__pgj_lambda-0.5__t1__r1__");
+  RunRequest before = run.request;
+  before.solver = SolverSpec::parse("pgj[omega=0.30,lambda=0.5]");
+  RunResult result = some_result();
+  result.solver = before.solver.text();
+  StudyRunOptions options;
+  options.output = folder.file("results");
+  options.program = "false";
+  std::filesystem::create_directory(options.output);
+  write_checkpoint(folder.file("row"), before, result);
+  StudyStamp stamp;
+  stamp.key = run.key;
+  stamp.key_parts = run.key_parts;
+  const std::string former = options.output + "/" + run.former_name;
+  stamp_result(folder.file("row"), former, stamp);
+
+  StudyListener nobody;
+  check_parts(error_of([&] { run_study(study, options, nobody); }),
+              {former, "expected no result of that name"});
+  options.resume = true;
+  const StudyOutcome outcome = run_study(study, options, nobody);
+  CHECK(outcome.skipped == 1);
+  CHECK_FALSE(std::filesystem::exists(former));
+  const ResultSummary kept = read_result(options.output + "/" + run.file_name);
+  CHECK(kept.solver == "pgj[lambda=0.5]");
+  CHECK(kept.key == run.key);
+  CHECK(read_request(options.output + "/" + run.file_name)->solver.text() == "pgj[lambda=0.5]");
 }
 
 TEST_CASE("result files of different runs never share a name") {

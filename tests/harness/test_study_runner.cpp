@@ -80,6 +80,13 @@ TEST_CASE("a run that hangs is killed and becomes a row that says so") {
   check_parts(row.message, {"killed after 0.515 s"});
 }
 
+TEST_CASE("a run that solves twice has time for both") {
+  const Folder folder;
+  const Study study = folder.read(smallest + "time_limit: 0.01\nbare: true\n");
+  run_quietly(study, with_program(folder, "exec sleep 100\n"));
+  check_parts(only_result(folder).message, {"killed after 0.53 s"});  // 2 * 1.5 * 0.01 + 0.5
+}
+
 TEST_CASE("what a run printed last is in its row") {
   const Folder folder;
   const Study study = folder.read(smallest);

@@ -30,7 +30,7 @@ Outcome solve(const ContactProblem& host, const std::string& spec, double second
   Referee referee(problem);
   const auto solver = make_solver(SolverSpec::parse(spec));
   RecorderOptions options;
-  options.stop.reset();
+  options.stop.clear();
   const bool coulomb = solver->law() == Law::coulomb;
   options.targets = {{coulomb ? Measure::coulomb_residual : Measure::residual, 1e-6},
                      {Measure::velocity, 1e-5}};
@@ -299,8 +299,8 @@ TEST_CASE("solvers reach the papers' 1e-2 on the committed pile within bounded w
     INFO(spec);
     const auto solver = make_solver(SolverSpec::parse(spec));
     RecorderOptions options;
-    options.stop = solver->law() == Law::convex ? Target{Measure::error, 1e-2}
-                                                : Target{Measure::coulomb_residual, 1e-1};
+    options.stop = {solver->law() == Law::convex ? Target{Measure::error, 1e-2}
+                                                 : Target{Measure::coulomb_residual, 1e-1}};
     options.time_limit = 60;
     options.iteration_limit = outer;
     Recorder recorder(problem.map(), options, [&](const Vector& g) { return referee.measure(g); });

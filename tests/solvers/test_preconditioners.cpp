@@ -655,6 +655,14 @@ TEST_CASE("the registry of preconditioners: names, options, defaults that agree"
               }),
               {"unknown option 'level'"});
   CHECK(&preconditioner_entry("block_jacobi") == &preconditioner_entry("block_diagonal"));
+  std::string texts;  // in their one spelling
+  for (const SolverSpec& spec : parse_preconditioners(
+           "block_jacobi,ilut[fill=2.0,drop_tolerance=1e-2],ic0[shift=0.001]", "--x")) {
+    texts += spec.text() + " ";
+  }
+  CHECK(texts == "block_diagonal ilut[drop_tolerance=0.01] ic0 ");
+  check_parts(error_of([] { parse_preconditioners("none,iluk,iluk[level=0]", "--x"); }),
+              {"--x: expected each entry once, found 'iluk[level=0]', which is iluk"});
   CHECK(takes(preconditioner_entry("block_ic1"), Space::body, 6));
   CHECK_FALSE(takes(preconditioner_entry("block_ic1"), Space::contact, 3));
   CHECK_THROWS_AS(add_preconditioner(preconditioner_entry("none")), std::invalid_argument);

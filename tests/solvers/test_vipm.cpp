@@ -1,5 +1,6 @@
 // The velocity-space interior-point method: its linear algebra against dense definitions, and what
 // the method promises on the frozen piles.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cmath>
@@ -414,4 +415,37 @@ TEST_CASE("a body with thousands of contacts is eliminated last, and its fill st
   CHECK(with_fill(lower_rows(501, star)).column.size() == 500);
   const Solved solved = solve_until(problem, "vipm", Measure::residual, 1e-8);
   CHECK(solved.measures[Measure::residual] <= 1e-8);
+}
+
+TEST_CASE("vipm hands back the best iterate that it had") {
+  /// Keeps every own residual and iterate.
+  struct Listener : Observer {
+    std::vector<double> residuals;
+    std::vector<std::vector<double>> iterates;
+    Vector last;
+    explicit Listener(const Problem& problem) : last(problem.map(), 1) {}
+    bool observe(const Progress& progress, const std::function<void(Vector&)>& write) override {
+      write(last);
+      residuals.push_back(progress.own_residual);
+      iterates.push_back(to_host(last));
+      return false;
+    }
+  };
+  int worse = 0;  // problems of which the last iterate is not the best
+  for (const unsigned seed : {1u, 2u, 3u, 4u}) {
+    const ContactProblem pile = random_pile(60, 150, seed);
+    const Problem problem(pile);
+    const auto solver =
+        make_solver(SolverSpec::parse("vipm[linear_solver=cholesky,tolerance=0,max_outer=60]"));
+    solver->setup(problem);
+    Vector gamma(problem.map(), 1);
+    Listener listener(problem);
+    const Info info = solver->solve(gamma, listener);
+    const auto best = std::min_element(listener.residuals.begin(), listener.residuals.end());
+    CHECK(info.own_residual == *best);
+    const auto at = static_cast<std::size_t>(best - listener.residuals.begin());
+    CHECK(relative_difference(to_host(gamma), listener.iterates[at]) < 1e-9);
+    worse += at + 1 < listener.residuals.size();
+  }
+  CHECK(worse > 0);
 }

@@ -1,13 +1,14 @@
-"""Problems as other people's solvers want them: N, or a factor of it, free of units.
+"""Problems as other people's solvers want them: N + Sigma, or a factor of it, free of units.
 
-With s = trace(N)/3n and q = rms(r), everything here is of N/s and r/q; impulses of the file are
-q/s times those here.
+N here is N + Sigma where contacts are compliant. With s = trace(N)/3n and q = rms(r), everything
+here is of N/s and r/q; impulses of the file are q/s times those here.
 """
 import os
 import sys
 from collections.abc import Iterable
 from typing import Any
 
+import h5py
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
@@ -21,6 +22,7 @@ class UnitFreeProblem:
     """mu [n], r [3n], and the factor E [3n x d] with N = E E^T, sparse; or N itself."""
 
     def __init__(self, path: str | os.PathLike[str]):
+        refuse_other_constraints(path)
         problem = read_problem(path)
         self.mu: Floats = problem.mu
         self.r: Floats = problem.r.ravel()
@@ -32,6 +34,8 @@ class UnitFreeProblem:
         else:
             self._matrix = assembled(problem.delassus)
             trace = self._matrix.diagonal().sum()
+        if problem.compliance is not None:  # as bodies of its own, one per row
+            self._add(problem.compliance.ravel())
         self.contacts = len(self.mu)
         rows = max(3 * self.contacts, 1)
         self.scale = float(trace) / rows if trace > 0 else 1.0
@@ -41,6 +45,13 @@ class UnitFreeProblem:
             self.factor = (self.factor / np.sqrt(self.scale)).tocsc()
         else:
             self._matrix = self._matrix / self.scale
+
+    def _add(self, compliance: Floats) -> None:
+        """Sigma to N."""
+        if self.factor is not None:
+            self.factor = sparse.hstack([self.factor, sparse.diags(np.sqrt(compliance))]).tocsc()
+        else:
+            self._matrix = self._matrix + sparse.diags(compliance).tocsr()
 
     @property
     def unit(self) -> float:
@@ -72,6 +83,14 @@ class UnitFreeProblem:
         write_answer(path, np.asarray(impulses, float) * self.unit,
                      [(seconds, iterations, np.asarray(on_the_way, float) * self.unit)
                       for seconds, iterations, on_the_way in history], **attributes)
+
+
+def refuse_other_constraints(path: str | os.PathLike[str]) -> None:
+    """What is not said here would be left out silently."""
+    with h5py.File(path, "r") as file:
+        for group in ("rolling", "equality"):
+            if group in file and any(part.size for part in file[group].values()):
+                sys.exit(f"{path}: /{group}: expected nothing, peers know contacts only; found it")
 
 
 def assembled(delassus: Assembled) -> Any:
