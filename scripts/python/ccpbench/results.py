@@ -63,6 +63,8 @@ class Run:
         self.message: str = root.get("message", "")
         self.time_limit = float(root.get("time_limit", 0))
         self.made = made_of(file)
+        asked = file["request"].attrs if "request" in file else {}
+        self.study_description: str = asked.get("study_description", "")
         self.options: dict[str, str] = dict(file["options"].attrs) if "options" in file else {}
         self.timers = {key: float(value) for key, value in file["timers"].attrs.items()}
         self.descriptors = ({key: float(value) for key, value in file["instance"].attrs.items()}
