@@ -326,6 +326,8 @@ std::vector<RequestField> make_fields() {
       text("study", &Request::study, "Name of the study")
           .hidden_on_command_line("--study")
           .at_root(),
+      text("study_description", &Request::study_description, "What the study is about")
+          .hidden_on_command_line("--study-description"),
       integer("repetition", &Request::repetition, "Which of equal runs it is")
           .hidden_on_command_line("--repetition")
           .in_keys()

@@ -30,6 +30,7 @@ struct RunRequest {
   bool bare_check = false;  ///< solve once more without looking and record the difference
   // Set by studies.
   std::string study;
+  std::string study_description;
   int repetition = 1;
 };
 

@@ -510,6 +510,7 @@ Study read_study(const std::string& path) {
   read_solvers(reader, study);
   if (const Entry* starts = reader.find("starts")) read_starts(*starts, study);
   study.request.study = study.name;
+  study.request.study_description = study.description;
   for (const RequestField& field : request_fields()) {
     if (!field.in_study) continue;
     if (const Entry* entry = reader.find(field.name)) set_field(field, *entry, study.request);

@@ -37,6 +37,7 @@ def write_result(path, solver=PGJ, instance="small-pile", contacts=1234, time=(0
             "own_residual_name": "m/s", "time_limit": 60.0, "memory_per_contact": 0.0,
             "study": study, "repetition": repetition, "key": ""})
         file.create_group("options").attrs["omega"] = "0.3"
+        file.create_group("request").attrs["study_description"] = "Piles, made up & <quick>"
         file.create_group("counters").attrs.update(
             {"outer": max(k - 1, 0), "krylov": krylov.max(initial=0)})
         file.create_group("timers").attrs.update(

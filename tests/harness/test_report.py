@@ -4,6 +4,8 @@
 The page is opened in a headless browser, if there are one and python3-selenium: what it draws is
 compared with ccpbench.profiles, and solvers are hidden by clicks.
 """
+import csv
+import io
 import json
 import os
 import re
@@ -19,6 +21,7 @@ from made_up import IPM, PGJ, np, write_result
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/python"))
 from ccpbench import figures, plot, profiles, results  # noqa: E402  (found by the line above)
+from ccpbench.report import library  # noqa: E402
 
 BROWSER, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 LIAR = "liar[factor=2]"
@@ -86,6 +89,8 @@ class ReportTest(ScriptTest):
         page = (self.folder / "page/report.html").read_text(encoding="utf-8")
         self.assertEqual(os.listdir(self.folder / "page"), ["report.html"])
         self.assertIsNone(re.search(r'<(script|link|img)[^>]*\b(src|href)=', page[:20000]))
+        whole = library.get_plotlyjs()  # of Debian's a part is enough
+        self.assertLess(len(page), 1.5e6 if len(library.part_of(whole)) < len(whole) else 2.5e6)
         data = self.data_of(page)
         self.assertEqual([i["name"] for i in data["instances"]], ["pile-0", "pile-1", "pile-2"])
         self.assertEqual([s["label"] for s in data["solvers"]], [IPM, LIAR, PGJ])
@@ -95,6 +100,24 @@ class ReportTest(ScriptTest):
         self.assertIn("singular", data["runs"][-1]["message"] + json.dumps(data["runs"]))
         self.assertIn(["1 crashed or were killed", "bad"], data["badges"])
         self.assertIn(["6 with doubtful times (differences above 15%)", "warn"], data["badges"])
+
+    def test_a_part_of_the_library(self):
+        """Of a bundle of numbered modules, what core and bar need; another bundle as it is."""
+        body = "function(need,module,exports){%s\n}"
+        modules = [body % "one()", body % "two('</script>')", body % "need('./core')",
+                   body % "1:[function(a,b,c){inner()}]", body % "maps()"]
+        needs = [{}, {"../one": 1}, {"./core": 2, "./bar": 4, "./scatter3d": 5}, {"x": 2},
+                 {"../one": 1}]
+        entries = ",".join(f"{number}:[{text},{json.dumps(some, separators=(',', ':'))}]" for
+                           number, (text, some) in enumerate(zip(modules, needs, strict=True), 1))
+        bundle = "(function(f){f()})(function(){return x({" + entries + "},{},[3])(3)\n});\n"
+        part = library.part_of(bundle)
+        self.assertEqual(re.findall(r"(\w+)\(\)", part), ["f", "function", "one", "inner"])
+        self.assertIn("need('./bar')", part)
+        self.assertIn('{"./core": 2, "./bar": 4}', part)
+        self.assertTrue(part.endswith("},{},[3])(3)\n});\n"))
+        for other in ("!function(e,t){}()", bundle.replace("./scatter3d", "./other"), bundle[:-9]):
+            self.assertEqual(library.part_of(other), other)
 
     def test_nothing_to_show(self):
         _, errors = self.script("report", "a", expect=1)
@@ -142,6 +165,7 @@ class PageTest(ScriptTest):
         self.addCleanup(self.driver.quit)
         self.driver.set_page_load_timeout(120)
         self.driver.get((self.folder / "report.html").as_uri())
+        self.wait_for(lambda: self.driver.execute_script("return 'ccpReport' in window"))
 
     def find(self, selector):
         return self.driver.find_elements("css selector", selector)
@@ -235,6 +259,101 @@ class PageTest(ScriptTest):
                       self.find("#panels figcaption")[0].text)
         self.assertEqual(self.driver.get_log("browser"), [])
 
+    def view(self):
+        return self.driver.execute_script(
+            "const r = window.ccpReport, s = r.state; return {measure: s.measure, work: s.work,"
+            " target: r.data.targets[s.target].text, law: s.law, filter: s.filter, page: s.page,"
+            " hidden: [...s.hidden].map((i) => r.data.solvers[i].label),"
+            " shown: ['measure', 'work', 'law', 'filter'].map("
+            "  (id) => document.getElementById(id).value)}")
+
+    def test_an_address_is_a_view(self):
+        """Whoever opens it sees the same: on a fresh page, and on one that is open."""
+        opened = self.view()
+        self.assertNotIn("#", self.driver.current_url)
+        self.choose("measure", "cost")
+        self.choose("work", "krylov")
+        self.choose("target", "0")
+        next(c for c in self.find("#solvers .chip") if c.text.startswith("ipm")).click()
+        self.find("#filter")[0].send_keys("pile-2")
+        view, address = self.view(), self.driver.current_url
+        self.assertEqual(view["hidden"], [IPM])
+        self.assertEqual(view["shown"], ["cost", "krylov", "convex", "pile-2"])
+        self.driver.get((self.folder / "report.html").as_uri() + "#page=1")
+        self.driver.refresh()
+        self.wait_for(lambda: self.driver.execute_script("return 'ccpReport' in window"))
+        self.assertEqual(self.view(), opened)
+        self.driver.get(address)  # another hash of the same page
+        self.wait_for(lambda: self.view() == view)
+        self.driver.refresh()
+        self.wait_for(lambda: self.driver.execute_script("return 'ccpReport' in window"))
+        self.assertEqual(self.view(), view)
+        self.assertEqual(len(self.find("#panels figure")), 1)
+        # What a page does not have is left as it opens.
+        self.driver.get(address.split("#")[0] + "#measure=nonsense&target=x&law=none&page=-3&hide=me")
+        self.wait_for(lambda: self.view() == opened)
+        self.assertEqual(self.driver.get_log("browser"), [])
+
+    def rows(self, of):
+        text = self.driver.execute_script(f"return window.ccpReport.csvOf('{of}')")
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def test_numbers_can_be_taken_along(self):
+        """Every button has rows, with numbers as they are and not as they are shown."""
+        self.wait_for(lambda: len(self.find("#means .js-plotly-plot")) > 0)
+        buttons = [button.get_attribute("data-of") for button in self.find("button.csv")]
+        self.assertEqual(set(buttons), {"convergence", "profile", "ecdf", "solved", "means", "table",
+                                        "claims", "failures", "measures", "instances", "provenance"})
+        for of in buttons:
+            self.assertTrue(self.rows(of), of)
+        runs, _ = results.read_folder(self.a)
+        looks = self.rows("convergence")
+        self.assertEqual(len(looks), sum((figures.curve_of(run, "error", "time")[0].size)
+                                         for run in runs))
+        first = [row for row in looks if row["solver"] == PGJ and row["instance"] == "pile-0"
+                 and row["repetition"] == "2"]
+        np.testing.assert_allclose([float(row["solve time [s]"]) for row in first],
+                                   [0.13, 0.52, 5.2], rtol=1e-6)
+        row = next(row for row in self.rows("table") if row["solver"] == IPM)
+        self.assertEqual(row["group"], "pile-0, 100 contacts")
+        self.assertAlmostEqual(float(row["error ≤ 1e-3"]), 1.15)
+        self.assertEqual(row["residual ≤ 1e-6"], "")
+        failure = self.rows("failures")[0]
+        self.assertEqual(failure["reason"], "ended by signal 6 (Aborted): <b>singular</b> </script>")
+        measures = {row["measure"]: row for row in self.rows("measures")}
+        self.assertEqual(measures["error"]["formula"], "max(cost, feas)")
+        means = {row["solver"] for row in self.rows("means")}
+        self.assertEqual(means, {PGJ, IPM, LIAR})
+
+    def test_measures_and_targets_have_their_names(self):
+        self.wait_for(lambda: len(self.find("#panels .js-plotly-plot")) > 0)
+        self.assertTrue(self.find("#measure-note")[0].text.startswith(
+            "error [J, m/s, N s] = max(cost, feas); cost or feas, whichever is larger"))
+        labels = self.driver.execute_script(
+            "return document.querySelector('#panels .js-plotly-plot').layout.annotations"
+            ".map((a) => [a.text, a.y])")
+        np.testing.assert_allclose([y for _, y in labels], np.log10([1e-3, 0.05]))
+        self.assertEqual([text for text, _ in labels], ["1e-3", "5e-2"])
+        headings = self.driver.execute_script(
+            "return [...document.querySelectorAll('#measure optgroup')].map((g) => g.label)")
+        self.assertEqual(headings, ["of the convex law", "of the coulomb law", "other"])
+        self.assertEqual(self.find("#description")[0].text, "Piles, made up & <quick>")
+
+    def test_wide_tables_say_that_there_is_more(self):
+        for width in (400, 1400):
+            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+            self.wait_for(lambda width=width: self.driver.execute_script(
+                "return document.querySelector('#profile .main-svg').clientWidth") < width - 30)
+            boxes = self.driver.execute_script(
+                "return [...document.querySelectorAll('.scroll')].map((b) =>"
+                " [b.scrollWidth > b.clientWidth + 1, b.classList.contains('more')])")
+            self.assertTrue(all(wide == more for wide, more in boxes), (width, boxes))
+            self.assertTrue(width > 400 or any(wide for wide, _ in boxes))
+            # The page itself never scrolls to the side.
+            self.assertLessEqual(self.driver.execute_script(
+                "return document.documentElement.scrollWidth"), width)
+
     def test_each_law_has_its_targets(self):
         """Solvers of one law are not ranked by what only those of the other are judged by."""
         for law, prefix, solver in (("convex", "", "vipm"), ("coulomb", "coulomb_", "nsgs")):
@@ -244,6 +363,7 @@ class PageTest(ScriptTest):
                              targets=((f"{prefix}residual", 1e-2), (f"{prefix}residual", 1e-4)))
         self.script("report", "b", "-o", "laws.html")
         self.driver.get((self.folder / "laws.html").as_uri())
+        self.wait_for(lambda: self.driver.execute_script("return 'ccpReport' in window"))
 
         def shown():
             return self.driver.execute_script(
@@ -283,6 +403,7 @@ class PageTest(ScriptTest):
         self.assertIn("text.h5", failures)
         claims = {row.text.split()[0]: row.text.split()[-5:]
                   for row in self.find("#claims tbody tr")}
+        self.assertIn("convex", claims)  # grouped by law
         self.assertEqual(claims[LIAR], ["3", "0", "0", "%", "0"])  # claims, confirmed, rate, silent
         picture = self.folder / "page.png"
         self.driver.save_screenshot(str(picture))
@@ -320,10 +441,8 @@ class PageTest(ScriptTest):
         self.assertEqual(names, rest)
 
         # Another measure and another axis.
-        for name, value in (("measure", "cost"), ("work", "applies")):
-            self.driver.execute_script(
-                "const s = document.getElementById(arguments[0]); s.value = arguments[1];"
-                "s.dispatchEvent(new Event('change'));", name, value)
+        self.choose("measure", "cost")
+        self.choose("work", "applies")
         plan = self.driver.execute_script(
             "const p = document.querySelector('#panels .js-plotly-plot');"
             "return [p.layout.xaxis.title.text, p.layout.yaxis.title.text, p.data[0].hovertemplate]")

@@ -39,6 +39,7 @@ const std::map<std::string, std::string> samples = {
     {"keep_gamma", "true"},
     {"bare", "true"},
     {"study", "-name"},  // begins like an option
+    {"study_description", "three solvers, two piles"},
     {"repetition", "4"},
 };
 

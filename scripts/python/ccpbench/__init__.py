@@ -3,16 +3,33 @@
     >>> import ccpbench
     >>> problem = ccpbench.read_problem("stack.h5")           # arrays in contact axes
     >>> problem.velocity(problem.reference)                   # u = (N + Sigma) gamma + r
+    >>> ccpbench.residuals(problem, gamma)["residual"]        # what the referee measures
+    >>> ccpbench.solve(problem, "vipm", stop="residual=1e-8").gamma
+    >>> results = ccpbench.run("study.yaml")                  # drives the program
+    >>> print(results.table())
     >>> runs, faults = ccpbench.read_folder("results/mine")   # one Run per result file
-    >>> print(ccpbench.target_table(ccpbench.group(runs), [1e-2, 1e-4], "error"))
 
 The commands `plot`, `report`, `compare` and `reproduce` are modules of these names with a main();
 they need the extras that README.md lists.
 """
-from ccpbench.problem import Problem, read_problem, write_answer
+from ccpbench.functions import External, external
+from ccpbench.problem import (
+    Assembled,
+    Bodies,
+    Problem,
+    read_problem,
+    read_sequence,
+    write_answer,
+    write_problem,
+    write_sequence,
+)
+from ccpbench.program import ProgramError, Results, generate, read_results, run, solve
+from ccpbench.referee import project, residuals
 from ccpbench.results import Run, Series, group, read_folder, read_result
 from ccpbench.tables import target_table
 
 __version__ = "0.1.0"
-__all__ = ["Problem", "Run", "Series", "__version__", "group", "read_folder", "read_problem",
-           "read_result", "target_table", "write_answer"]
+__all__ = ["Assembled", "Bodies", "External", "Problem", "ProgramError", "Results", "Run", "Series",
+           "__version__", "external", "generate", "group", "project", "read_folder", "read_problem",
+           "read_result", "read_results", "read_sequence", "residuals", "run", "solve",
+           "target_table", "write_answer", "write_problem", "write_sequence"]

@@ -17,6 +17,9 @@ class Measure:
     """One row of the table."""
     name: str
     unit: str = ""  # empty: none, or not known
+    summary: str = ""
+    formula: str = ""
+    laws: tuple[str, ...] = ()  # those that it judges
 
     @property
     def title(self) -> str:
@@ -34,7 +37,8 @@ def known_measures() -> dict[str, Measure]:
                             check=False)
     if listed.returncode != 0:  # a program that is older than this command
         return {}
-    return {row["name"]: Measure(row["name"], row.get("unit", ""))
+    return {row["name"]: Measure(row["name"], row.get("unit", ""), row.get("summary", ""),
+                                 row.get("formula", ""), tuple(row.get("laws", ())))
             for row in json.loads(listed.stdout)}
 
 

@@ -1,9 +1,14 @@
-"""Problem files (docs/problem-format.md): u = (N + Sigma) gamma + r, K* ∋ u ⊥ gamma ∈ K.
+"""Problem files (docs/problem-format.md) and sequences of them (docs/sequence-format.md):
+u = (N + Sigma) gamma + r, K* ∋ u ⊥ gamma ∈ K.
 
 Impulses gamma [N s], velocities u and r [m/s], all of shape [n][3] in contact axes (n, t1, t2).
 """
+import hashlib
 import os
-from collections.abc import Iterable
+import re
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +31,11 @@ class Bodies:
     frame: Floats                   # [n][3][3], rows n, t1, t2 in world axes
     arm_a: Floats | None            # [n][3], m, from the centre of A to the contact
     arm_b: Floats | None
+    # Where the bodies are; no part of the problem.
+    position: Floats | None = None     # [b][3], m, centres of mass
+    orientation: Floats | None = None  # [b][4], unit quaternions w, x, y, z
+    radius: Floats | None = None       # [b], m, of spheres
+    velocity: Floats | None = None     # [b][6], m/s and rad/s, at the start of the step
 
     def product(self, gamma: Floats) -> Floats:
         """N gamma, body by body."""
@@ -41,6 +51,25 @@ class Bodies:
             relative += np.cross(w[b], self.arm_b) - np.cross(w[a], self.arm_a)
         product: Floats = np.einsum("cij,cj->ci", self.frame, relative)
         return product
+
+    def velocities(self, gamma: Floats) -> Floats:
+        """M^-1 D gamma without rotation, [b][3], m/s: what gamma adds to the bodies' velocities."""
+        inverse_mass = np.append(self.inverse_mass, 0.0)
+        world = np.einsum("cij,ci->cj", self.frame, gamma)
+        velocities: Floats = (inverse_mass[:, None] * self._sums(world, world))[:-1]
+        return velocities
+
+    def diagonal_blocks(self) -> Floats:
+        """N_cc of every contact, [n][3][3], 1/kg, in contact axes."""
+        inverse_mass = np.append(self.inverse_mass, 0.0)
+        blocks = inverse_mass[self.pairs].sum(axis=1)[:, None, None] * np.eye(3)
+        if self.inverse_inertia is not None and self.arm_a is not None and self.arm_b is not None:
+            inverse_inertia = np.append(self.inverse_inertia, np.zeros((1, 3, 3)), axis=0)
+            for body, arm in zip(self.pairs.T, (self.arm_a, self.arm_b), strict=True):
+                cross = np.cross(arm[:, None, :], np.eye(3))  # rows arm x e_j: the transpose
+                blocks = blocks + np.einsum("cik,ckl,cjl->cij", cross, inverse_inertia[body], cross)
+        turned: Floats = np.einsum("cik,ckl,cjl->cij", self.frame, blocks, self.frame)
+        return turned
 
     def _sums(self, on_a: Floats, on_b: Floats) -> Floats:
         """[b + 1][3]: for each body what its contacts do to it, minus those where it is A."""
@@ -64,10 +93,18 @@ class Assembled:
         np.add.at(u, rows, np.einsum("kij,kj->ki", self.blocks, gamma[self.columns]))
         return u
 
+    def diagonal_blocks(self) -> Floats:
+        """N_cc of every contact, [n][3][3], 1/kg; zero where no block is stored."""
+        rows = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        diagonal = np.zeros((len(self.offsets) - 1, 3, 3))
+        here = self.columns == rows
+        diagonal[rows[here]] = self.blocks[here]
+        return diagonal
+
 
 @dataclass
 class Problem:
-    """One problem file."""
+    """One problem, or one step of a sequence."""
     name: str
     delassus: Bodies | Assembled
     mu: Floats                         # [n]
@@ -76,7 +113,16 @@ class Problem:
     compliance: Floats | None = None   # [n][3], diagonal of Sigma
     reference: Floats | None = None    # [n][3], impulses of a solution, N s
     source: dict[str, str] = field(default_factory=dict)
-    content_sha256: str = ""
+    content_sha256: str = ""           # as the file says; `content_hash` works it out
+    gravity: Floats = field(default_factory=lambda: np.zeros(3))  # m/s^2
+    guesses: dict[str, Floats] = field(default_factory=dict)      # points to start from, N s
+    gap: Floats | None = None          # [n], m
+    stiffness: Floats | None = None    # [n][2], N/m
+    identity: Integers | None = None   # [n], what a contact keeps in a sequence
+    reference_velocity: Floats | None = None                      # [b][6], M^-1 D reference
+    reference_method: str = ""
+    certificate: dict[str, float] = field(default_factory=dict)   # of the reference, by measure
+    others: dict[str, NDArray[Any]] = field(default_factory=dict)  # arrays of /rolling, /equality
 
     @property
     def contacts(self) -> int:
@@ -85,6 +131,22 @@ class Problem:
     @property
     def form(self) -> str:
         return "bodies" if isinstance(self.delassus, Bodies) else "assembled"
+
+    def diagonal_blocks(self) -> Floats:
+        """(N + Sigma)_cc of every contact, [n][3][3], 1/kg, in contact axes."""
+        blocks = self.delassus.diagonal_blocks()
+        if self.compliance is not None:
+            blocks[:, [0, 1, 2], [0, 1, 2]] += self.compliance
+        return blocks
+
+    def content_hash(self) -> str:
+        """What identifies the content, whatever name, source, reference and guesses are."""
+        digest = hashlib.sha256(f"ccpbench-problem 1\n{self.form}\n".encode())
+        digest.update(struct.pack("<4d", self.dt, *self.gravity))
+        for path, values in arrays_of(self):
+            digest.update(f"/{path}\n".encode() + struct.pack("<Q", values.size))
+            digest.update(values.tobytes())
+        return digest.hexdigest()
 
     def product(self, gamma: Floats) -> Floats:
         """(N + Sigma) gamma; N of the form with bodies is never made."""
@@ -96,41 +158,223 @@ class Problem:
         return self.product(gamma) + self.r
 
 
+# Shapes of a contact's or a body's row, and whether an array is there even without elements.
+BOTH = (("ccp/mu", "<f8", (), True), ("ccp/r", "<f8", (3,), True))
+LAYOUT = {
+    "bodies": (
+        *BOTH, ("bodies/inverse_mass", "<f8", (), True),
+        ("bodies/inverse_inertia", "<f8", (3, 3), False), ("contacts/bodies", "<i4", (2,), True),
+        ("contacts/frame", "<f8", (3, 3), True), ("contacts/arm_a", "<f8", (3,), False),
+        ("contacts/arm_b", "<f8", (3,), False), ("contacts/gap", "<f8", (), False),
+        ("contacts/stiffness", "<f8", (2,), False), ("bodies/position", "<f8", (3,), False),
+        ("bodies/orientation", "<f8", (4,), False), ("bodies/radius", "<f8", (), False),
+        ("bodies/velocity", "<f8", (6,), False), ("contacts/compliance", "<f8", (2,), False),
+        ("rolling/contact", "<i4", (), False), ("rolling/rho", "<f8", (), False),
+        ("rolling/r", "<f8", (3,), False), ("rolling/compliance", "<f8", (2,), False),
+        ("equality/bodies", "<i4", (2,), False), ("equality/rows", "<i4", (), False),
+        ("equality/jacobian_a", "<f8", (3, 6), False),
+        ("equality/jacobian_b", "<f8", (3, 6), False), ("equality/r", "<f8", (3,), False),
+        ("equality/compliance", "<f8", (3,), False)),
+    "assembled": (
+        *BOTH, ("delassus/row_offsets", "<i8", (), True), ("delassus/columns", "<i4", (), True),
+        ("delassus/blocks", "<f8", (3, 3), True), ("contacts/stiffness", "<f8", (2,), False),
+        ("contacts/compliance", "<f8", (2,), False)),
+}
+
+
+def arrays_of(problem: Problem) -> list[tuple[str, NDArray[Any]]]:
+    """(path, values) of everything that the content is, in the types and the order of the file.
+
+    @throws ValueError  an array has another shape than it should
+    """
+    given: dict[str, Any] = {
+        "ccp/mu": problem.mu, "ccp/r": problem.r, "contacts/stiffness": problem.stiffness,
+        "contacts/gap": problem.gap, **problem.others}
+    if problem.compliance is not None:
+        given["contacts/compliance"] = problem.compliance[:, :2]
+    spins = False
+    if isinstance(problem.delassus, Bodies):
+        bodies = problem.delassus
+        spins = bodies.inverse_inertia is not None and len(bodies.inverse_inertia) > 0
+        given |= {"contacts/bodies": bodies.pairs, "contacts/frame": bodies.frame,
+                  "contacts/arm_a": bodies.arm_a, "contacts/arm_b": bodies.arm_b}
+        given |= {"bodies/" + name: getattr(bodies, name)
+                  for name in ("inverse_mass", "inverse_inertia", "position", "orientation",
+                               "radius", "velocity")}
+    else:
+        given |= {"delassus/row_offsets": problem.delassus.offsets,
+                  "delassus/columns": problem.delassus.columns,
+                  "delassus/blocks": problem.delassus.blocks}
+    counts = {"ccp": problem.contacts, "contacts": problem.contacts,
+              "bodies": len(given.get("bodies/inverse_mass", ()))}
+    arrays = []
+    for path, kind, row, always in LAYOUT[problem.form]:
+        values = given.get(path)
+        if values is None and not (always or (spins and path.startswith("contacts/arm"))):
+            continue
+        values = np.ascontiguousarray(() if values is None else values, dtype=kind)
+        if values.size == 0 and not (always or (spins and path.startswith("contacts/arm"))):
+            continue
+        count = counts.get(path.partition("/")[0], len(values))
+        if path == "delassus/row_offsets":
+            count = problem.contacts + 1
+        if values.size and values.shape != (count, *row):
+            raise ValueError(f"{problem.name}: /{path}: expected the shape {(count, *row)}, found "
+                             f"{values.shape}")
+        arrays.append((path, values))
+    return arrays
+
+
 def read_problem(path: str | os.PathLike[str]) -> Problem:
-    """A problem file.
+    """A problem file, or FILE#3: a step of a sequence.
 
     @throws OSError    the file cannot be read
-    @throws ValueError  it is no problem file of this version
+    @throws ValueError  it is no problem file of this version, or has no such step
+    """
+    name, _, step = os.fspath(path).rpartition("#")
+    if name and step.isdecimal() and not os.path.exists(path):
+        steps = read_sequence(name, int(step))
+        return steps[0]
+    with h5py.File(path, "r") as file:
+        return problem_of(file, os.fspath(path))
+
+
+def read_sequence(path: str | os.PathLike[str], only: int | None = None) -> list[Problem]:
+    """All steps of a sequence, in their order.
+    @param only  the number of the one step that is wanted
+
+    @throws OSError    the file cannot be read
+    @throws ValueError  it is no sequence of this version, or has no such step
     """
     with h5py.File(path, "r") as file:
-        root = file.attrs
-        if root.get("format") != "ccpbench-problem" or root.get("version") != VERSION:
-            raise ValueError(f"{path}: expected a ccpbench problem file of version {VERSION}, "
-                             f"found {root.get('format')!r} of version {root.get('version')!r}")
+        refuse_others(file, "sequence", os.fspath(path))
+        names = sorted(file["steps"])
+        if only is not None and only >= len(names):
+            raise ValueError(f"{os.fspath(path)}: expected a step below {len(names)}, found {only}")
+        return [problem_of(file["steps"][name], f"{os.fspath(path)}#{int(name)}")
+                for name in (names if only is None else names[only:only + 1])]
 
-        compliance = optional(file, "/contacts/compliance")
+
+def refuse_others(group: Any, kind: str, where: str) -> None:
+    """@throws ValueError if it is something else, or of another version"""
+    root = group.attrs
+    if root.get("format") != f"ccpbench-{kind}" or root.get("version") != VERSION:
+        raise ValueError(f"{where}: expected a ccpbench {kind} file of version {VERSION}, "
+                         f"found {root.get('format')!r} of version {root.get('version')!r}")
+
+
+def problem_of(group: Any, where: str) -> Problem:
+    """The problem in a group that is laid out like a problem file."""
+    refuse_others(group, "problem", where)
+    try:
+        root, ccp = group.attrs, group["ccp"].attrs
+        compliance = optional(group, "contacts/compliance")
+        about = dict(group["reference"].attrs) if "reference" in group else {}
         return Problem(
-            name=root["name"], delassus=read_delassus(file),
-            mu=file["/ccp/mu"][()], r=file["/ccp/r"][()], dt=float(file["/ccp"].attrs.get("dt", 0)),
+            name=root["name"], delassus=read_delassus(group),
+            mu=group["ccp/mu"][()], r=group["ccp/r"][()], dt=float(ccp.get("dt", 0)),
             compliance=None if compliance is None else compliance[:, [0, 1, 1]],
-            reference=optional(file, "/reference/gamma"),
-            source=dict(file["/source"].attrs) if "/source" in file else {},
-            content_sha256=root["content_sha256"])
+            reference=group["reference/gamma"][()] if "reference/gamma" in group else None,
+            source=dict(group["source"].attrs) if "source" in group else {},
+            content_sha256=root["content_sha256"],
+            gravity=np.array(ccp.get("gravity", np.zeros(3)), float),
+            guesses={name: guess["gamma"][()] for name, guess in group["guesses"].items()}
+            if "guesses" in group else {},
+            gap=optional(group, "contacts/gap"), stiffness=optional(group, "contacts/stiffness"),
+            identity=optional(group, "contacts/identity"),
+            reference_velocity=optional(group, "reference/velocity"),
+            reference_method=str(about.pop("method", "")),
+            certificate={name: float(value) for name, value in about.items()},
+            others={path: group[path][()] for path, *_ in LAYOUT["bodies"]
+                    if path.startswith(("rolling/", "equality/")) and path in group})
+    except KeyError as error:
+        raise ValueError(f"{where}: {error.args[0]}") from error
 
 
-def optional(file: Any, name: str) -> Any:
+def optional(group: Any, name: str) -> Any:
     """A dataset of an open file; None: not there, or empty."""
-    return file[name][()] if name in file and file[name].size else None
+    return group[name][()] if name in group and group[name].size else None
 
 
-def read_delassus(file: Any) -> Bodies | Assembled:
+def read_delassus(group: Any) -> Bodies | Assembled:
     """N of an open problem file, in the form that it has."""
-    if file.attrs["form"] == "assembled":
-        return Assembled(file["/delassus/row_offsets"][()], file["/delassus/columns"][()],
-                         file["/delassus/blocks"][()])
-    return Bodies(file["/bodies/inverse_mass"][()], optional(file, "/bodies/inverse_inertia"),
-                  file["/contacts/bodies"][()], file["/contacts/frame"][()],
-                  optional(file, "/contacts/arm_a"), optional(file, "/contacts/arm_b"))
+    if group.attrs["form"] == "assembled":
+        return Assembled(group["delassus/row_offsets"][()], group["delassus/columns"][()],
+                         group["delassus/blocks"][()])
+    return Bodies(group["bodies/inverse_mass"][()], optional(group, "bodies/inverse_inertia"),
+                  group["contacts/bodies"][()], group["contacts/frame"][()],
+                  optional(group, "contacts/arm_a"), optional(group, "contacts/arm_b"),
+                  *(optional(group, "bodies/" + name)
+                    for name in ("position", "orientation", "radius", "velocity")))
+
+
+@contextmanager
+def whole_or_not(path: str | os.PathLike[str], force: bool = True) -> Iterator[Any]:
+    """A new HDF5 file, which is there under its name when it is complete.
+
+    @throws FileExistsError  if there is one, without `force`
+    """
+    if not force and os.path.exists(path):
+        raise FileExistsError(f"{os.fspath(path)}: exists; force=True replaces it")
+    temporary = Path(f"{os.fspath(path)}.{os.getpid()}.part")
+    try:
+        with h5py.File(temporary, "w") as file:
+            yield file
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_problem(path: str | os.PathLike[str], problem: Problem, force: bool = False) -> None:
+    """A problem file that the program reads, content hash included (`ccpbench check` says what is
+    wrong with its content).
+
+    @throws FileExistsError  if there is one, without `force`
+    @throws ValueError       an array has another shape than it should
+    """
+    with whole_or_not(path, force) as file:
+        fill_problem(file, problem)
+
+
+def write_sequence(path: str | os.PathLike[str], name: str, steps: Sequence[Problem],
+                   force: bool = False) -> None:
+    """Consecutive steps of one scene in one file. @throws as write_problem does"""
+    for number, step in enumerate(steps):
+        if step.identity is None or len(step.identity) != step.contacts:
+            raise ValueError(f"{name}#{number}: expected an identity of each of the "
+                             f"{step.contacts} contacts, found {step.identity}")
+    with whole_or_not(path, force) as file:
+        file.attrs.update({"format": "ccpbench-sequence", "version": np.int64(VERSION),
+                           "name": name})
+        for number, step in enumerate(steps):
+            fill_problem(file.create_group(f"steps/{number:04d}"), step)
+
+
+def fill_problem(group: Any, problem: Problem) -> None:
+    """Writes a problem into an empty group."""
+    group.attrs.update({"format": "ccpbench-problem", "version": np.int64(VERSION),
+                        "name": problem.name, "form": problem.form,
+                        "content_sha256": problem.content_hash()})
+    for path, values in arrays_of(problem):
+        group[path] = values
+    group["ccp"].attrs["dt"] = float(problem.dt)
+    if np.any(problem.gravity):
+        group["ccp"].attrs["gravity"] = np.asarray(problem.gravity, float)
+    if problem.identity is not None:
+        group["contacts/identity"] = np.asarray(problem.identity, "<i8")
+    if problem.reference is not None:
+        group["reference/gamma"] = np.asarray(problem.reference, "<f8")
+        group["reference"].attrs.update({"method": problem.reference_method or "not told",
+                                         **problem.certificate})
+        if problem.reference_velocity is not None:
+            group["reference/velocity"] = np.asarray(problem.reference_velocity, "<f8")
+    for name, gamma in problem.guesses.items():
+        if not re.fullmatch("[A-Za-z0-9_-]+", name):
+            raise ValueError(f"{problem.name}: guess: expected a name of letters, digits, - and _, "
+                             f"found {name!r}")
+        group[f"guesses/{name}/gamma"] = np.asarray(gamma, "<f8")
+        group[f"guesses/{name}"].attrs["method"] = "not told"
+    group.create_group("source").attrs.update(problem.source)
 
 
 def write_answer(path: str | os.PathLike[str], gamma: ArrayLike,
@@ -143,9 +387,8 @@ def write_answer(path: str | os.PathLike[str], gamma: ArrayLike,
     @param history     (seconds, iterations, impulses) on the way, first to last
     @param attributes  solve_time [s], setup_time [s], iterations, version, message, ...
     """
-    temporary = Path(f"{os.fspath(path)}.part")
     rows = list(history)
-    with h5py.File(temporary, "w") as file:
+    with whole_or_not(path) as file:
         file["gamma"] = np.asarray(gamma, float).reshape(-1, 3)
         file.attrs.update(attributes)
         if rows:
@@ -153,4 +396,3 @@ def write_answer(path: str | os.PathLike[str], gamma: ArrayLike,
             file["history/time"] = np.array(time, float)
             file["history/iterations"] = np.array(iterations, int)
             file["history/gamma"] = np.array(iterates, float).reshape(len(rows), -1, 3)
-    temporary.replace(path)

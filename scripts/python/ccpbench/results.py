@@ -63,6 +63,8 @@ class Run:
         self.message: str = root.get("message", "")
         self.time_limit = float(root.get("time_limit", 0))
         self.made = made_of(file)
+        asked = file["request"].attrs if "request" in file else {}
+        self.study_description: str = asked.get("study_description", "")
         self.options: dict[str, str] = dict(file["options"].attrs) if "options" in file else {}
         self.timers = {key: float(value) for key, value in file["timers"].attrs.items()}
         self.descriptors = ({key: float(value) for key, value in file["instance"].attrs.items()}
@@ -75,6 +77,7 @@ class Run:
                                     (one.split("=") for one in root["stop"].split(",") if one)]
         self.stop: Target | None = self.stops[0] if self.stops else None
         self.targets += [stop for stop in self.stops if stop not in self.targets]
+        self.gamma: NDArray[np.float64] | None = None  # [n][3], N s, if asked for and kept
         self._read_curve(file["curve"], measures)
 
     def _read_curve(self, curve: Any, measures: Iterable[str] | None) -> None:
@@ -93,6 +96,19 @@ class Run:
         for name, column in [*self.work.items(), *self.values.items()]:
             if column.shape != self.work["time"].shape:
                 raise ValueError(f"/curve/{name}: expected as many values as /curve/time")
+
+    def final(self, measure: str) -> float:
+        """Of the answer; NaN if there is none."""
+        values = self.values.get(measure)
+        if values is None or not values.size or self.status in FAILED:
+            return math.nan
+        return float(values[-1])
+
+    def __repr__(self) -> str:
+        measure = self.stop[0] if self.stop else "residual"
+        return (f"<Run {self.solver} on {self.instance[1]}: {self.status}, "
+                f"{measure} {self.final(measure):.2e} in {self.solve_time:.3g} s, "
+                f"{'reached' if self.reached else 'not reached'}>")
 
     @property
     def solve_time(self) -> float:
@@ -123,15 +139,20 @@ class Run:
         return float(self.work[column][at])
 
 
-def read_result(path: str | os.PathLike[str], measures: Iterable[str] | None = None) -> Run:
+def read_result(path: str | os.PathLike[str], measures: Iterable[str] | None = None,
+                gamma: bool = False) -> Run:
     """One result file.
+    @param gamma  the impulses as well, where they were kept
 
     @throws OSError    the file cannot be read
     @throws ValueError  it is no result file of this version, or a part of one
     """
     with h5py.File(path, "r") as file:
         try:
-            return Run(Path(path), file, measures)
+            run = Run(Path(path), file, measures)
+            if gamma and "final/gamma" in file:
+                run.gamma = file["final/gamma"][()]
+            return run
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(str(error.args[0])) from error
 

@@ -17,11 +17,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from plotly.offline import get_plotlyjs
-
 from ccpbench.console import complain
 from ccpbench.measures import in_order, known_measures
 from ccpbench.report.data import page_data
+from ccpbench.report.library import packed_library
 from ccpbench.results import measures_of, read_folder
 
 MODULES = ("numbers.js", "figures.js", "page.js")  # each uses those before it
@@ -40,7 +39,7 @@ def page(data: dict[str, Any]) -> str:
         "TITLE": html.escape(data["title"]), "STYLE": part("style.css"),
         "DATA": inside_script(json.dumps(data, allow_nan=False, separators=(",", ":"),
                                          ensure_ascii=False)),
-        "PLOTLY": get_plotlyjs().replace("</script", "<\\/script"),
+        "LIBRARY": packed_library(),
         "SCRIPT": "\n".join(map(part, MODULES)),
     }
     return re.sub("@([A-Z]+)@", lambda match: values[match[1]], part("page.html"))

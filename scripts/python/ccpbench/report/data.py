@@ -137,6 +137,7 @@ def page_data(folder: Path, runs: Sequence[Run], faults: dict[Path, str],
     names = in_order([*order, *sorted(name for name, _ in every)])
     targets = sorted(every, key=lambda target: (names.index(target[0]), -target[1]))
     studies = sorted({run.study for run in runs if run.study})
+    about = dict.fromkeys(run.study_description for run in runs if run.study_description)
     title = title or ", ".join(studies) or folder.resolve().name
     made = sorted({(run.made.get("cpu", "?"), run.made.get("backend", "?")) for run in runs})
     days = sorted({run.made.get("date_utc", "?")[:10] for run in runs})
@@ -162,10 +163,14 @@ def page_data(folder: Path, runs: Sequence[Run], faults: dict[Path, str],
                      for run in one.runs]
     law_of = {label: one.law for series in table.values() for label, one in series.items()}
     return {
-        "title": title, "subtitle": subtitle, "badges": badges(runs, table, faults),
+        "title": title, "description": " / ".join(about), "subtitle": subtitle,
+        "badges": badges(runs, table, faults),
         "measure": measure, "measures": measures,
-        "titles": {name: measure_of(name).title for name in order}, "noisy": NOISY,
+        "about": {name: {"title": known.title, "summary": known.summary,
+                         "formula": known.formula, "unit": known.unit, "laws": known.laws}
+                  for name in order for known in [measure_of(name)]}, "noisy": NOISY,
         "targets": [{"measure": name, "value": value, "text": f"{name} ≤ {number_text(value)}",
+                     "short": number_text(value),
                      "laws": [law for law in laws if any(
                          (name, value) in run.targets and run.law == law for run in runs)]}
                     for name, value in targets],

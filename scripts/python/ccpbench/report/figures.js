@@ -3,7 +3,7 @@
 const ccpFigures = (function (numbers) {
   const {
     data, state, series, visible, WORK, counts, countedOn, short, middle, noise,
-    performanceProfile, targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, counted, seconds, measureTitle,
+    performanceProfile, targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, counted, seconds, measureTitle, measureLine,
   } = numbers;
   const byId = (id) => document.getElementById(id);
   const DASHES = ["solid", "7px,3px", "8px,3px,2px,3px", "2px,2px"];
@@ -190,6 +190,8 @@ const ccpFigures = (function (numbers) {
         + `${instances.length} instance${instances.length > 1 ? "s" : ""}`;
     byId("previous").disabled = state.page === 0;
     byId("next").disabled = state.page === pages - 1;
+    const line = measureLine(state.measure);
+    byId("measure-note").textContent = line && `${measureTitle(state.measure)} = ${line}.`;
     byId("convergence-note").textContent = `${measureTitle(state.measure)} against `
       + `${WORK[state.work]}. A line is the repetition in the middle and ends where that run did; `
       + "bands span the repetitions that still run. A hollow marker: the solve ended short of its "
@@ -233,14 +235,32 @@ const ccpFigures = (function (numbers) {
       const ys = lines.flatMap(shown("y")).concat(targets.map((t) => t.value))
         .map((y) => Math.min(y, ceiling));
       const x = fittedLogAxis(WORK[state.work], minimum(xs), maximum(xs));
+      const y = fittedLogAxis(measureTitle(state.measure), minimum(ys), maximum(ys));
       show(plot, traces, layout({
-        xaxis: x, yaxis: fittedLogAxis(measureTitle(state.measure), minimum(ys), maximum(ys)),
+        xaxis: x, yaxis: y, margin: { l: 62, r: targets.length ? 46 : 14, t: 28, b: 46 },
+        annotations: targetLabels(targets, y.range),
         shapes: targets.map((t) => ({
           type: "line", xref: "paper", x0: 0, x1: 1, y0: t.value, y1: t.value, layer: "below",
           line: { color: "#8a949e", width: 1, dash: "4px,3px" },
         })),
       }));
     }
+  }
+  /** At the right end of the dashed lines, those of them that have room for a label. */
+  function targetLabels(targets, [low, high]) {
+    const HEIGHT = 250, LETTERS = 12;  // pixels of the panel's inside and of a line of text
+    const labels = [];
+    let last = -Infinity;
+    for (const target of [...targets].sort((a, b) => a.value - b.value)) {
+      const at = Math.log10(target.value);
+      if (at < low || at > high || (at - last) / (high - low) * HEIGHT < LETTERS) continue;
+      labels.push({
+        xref: "paper", x: 1, xanchor: "left", y: at, text: target.short, showarrow: false,
+        font: { size: 11, color: "#5b6875" },
+      });
+      last = at;
+    }
+    return labels;
   }
   const minimum = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
   const maximum = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -319,11 +339,13 @@ const ccpFigures = (function (numbers) {
       type: "bar", orientation: "h", x: rows.map((r) => r.mean), y: labels,
       marker: { color: rows.map((r) => styleOf(r.s).colour), opacity: 0.85 },
       text: rows.map((r) => seconds(r.mean) + (r.missed ? ` (${r.missed} missed)` : "")),
-      textposition: "auto", textangle: 0, cliponaxis: false, insidetextanchor: "end",
-      hovertemplate: "%{y}<br>%{text}<extra></extra>",
+      textposition: "outside", textangle: 0, cliponaxis: false,
+      customdata: rows.map((r) => data.solvers[r.s].label),
+      hovertemplate: "%{customdata}<br>%{text}<extra></extra>",
     }], layout({
       margin: { l: 20, r: 20, t: 28, b: 46 },
-      xaxis: axis("mean time [s]", { rangemode: "tozero" }),
+      // Room for a text beside the longest bar.
+      xaxis: axis("mean time [s]", { range: [0, 1.4 * maximum(rows.map((r) => r.mean))] }),
       yaxis: { automargin: true, ticks: "", tickfont: { size: 11 } }, bargap: 0.35,
     }));
   }

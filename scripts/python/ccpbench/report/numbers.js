@@ -160,11 +160,26 @@ const ccpNumbers = (function () {
   const amount = (value, work) => (work === "time" || work === "total" ? seconds(value)
     : Number.isFinite(value) ? grouped(value) : "–");
   const percent = (x) => Math.round(100 * x) + " %";
-  const measureTitle = (name) => data.titles[name] || name.replace(/_/g, " ");
+  const about = (name) => data.about[name] || { title: name.replace(/_/g, " "), laws: [] };
+  const measureTitle = (name) => about(name).title;
+  /** What a measure is, in a line. */
+  const measureLine = (name) => [about(name).formula, about(name).summary].filter(Boolean).join("; ");
+  /** Names of measures, by the laws that they judge: [heading, names]. */
+  function measuresByLaw(names) {
+    const heading = (name) => {
+      const laws = about(name).laws;
+      return laws.length > 1 ? "of both laws" : laws.length === 1 ? `of the ${laws[0]} law` : "other";
+    };
+    const headings = [...new Set(names.map(heading))];
+    return headings.map((text) => [text, names.filter((name) => heading(name) === text)]);
+  }
+  /** Solvers that are not hidden, by law: [law, solvers]. */
+  const solversByLaw = () => data.laws.map((law) => [law, data.solvers.map((_, s) => s).filter(
+    (s) => !state.hidden.has(s) && data.solvers[s].law === law)]).filter(([, some]) => some.length);
 
   return {
     data, state, series, visible, WORK, counts, countedOn, median, short, middle, workTo, medianWork,
     noise, performanceProfile, targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, counted, scientific,
-    seconds, amount, percent, measureTitle,
+    seconds, amount, percent, about, measureTitle, measureLine, measuresByLaw, solversByLaw,
   };
 }());
