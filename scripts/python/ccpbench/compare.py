@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ccpbench.console import complain, end_with_the_reader
+from ccpbench.console import complain, end_with_the_reader, positive_number
 from ccpbench.measures import known_measures
 from ccpbench.results import NOISY, Run, Series, Target, measures_of, read_folder
 from ccpbench.tables import target_text
@@ -158,15 +158,14 @@ def print_table(rows: Sequence[dict[str, Any]], changed: Sequence[Sequence[str]]
             print(f"only in {folder}: {instance} x {solver} on {threads} thread(s)")
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICTS}
     print("\n" + ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-          + f"; {sum(map(len, only.values()))} without a partner")
+          + "".join(f"; {len(keys)} only in {folder}" for folder, keys in only.items() if keys))
 
 
 def parse_target(text: str) -> Target:
-    name, _, value = text.partition("=")
-    try:
-        return name, float(value)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected MEASURE=VALUE, found '{text}'") from None
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"expected MEASURE=VALUE, found '{text[:40]}'")
+    return name, positive_number(value)
 
 
 def parse_arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:

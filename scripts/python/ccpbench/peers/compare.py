@@ -16,6 +16,7 @@ from pathlib import Path
 
 import h5py
 
+from ccpbench.console import positive_number
 from ccpbench.places import ROOT, find_program
 
 STUDY = ROOT / "harness/studies/peers.yaml"
@@ -26,7 +27,7 @@ def main() -> int:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problems", nargs="*")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "results/peers")
-    parser.add_argument("--time-limit", type=float, help="s a run (default: the study's)")
+    parser.add_argument("--time-limit", type=positive_number, help="s a run (default: the study's)")
     parser.add_argument("--only", help="solvers with these names only, with commas between them")
     parser.add_argument("--program", help="the ccpbench program (default: the one at hand)")
     options = parser.parse_args()

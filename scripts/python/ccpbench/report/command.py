@@ -46,11 +46,18 @@ def page(data: dict[str, Any]) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Whole or not at all. A page replaces nothing but a page."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        if not path.is_file():
+            raise OSError("expected a regular file, found something else")
+        with open(path, "rb") as old:
+            start = old.read(64)
+        if start and not start.lower().startswith(b"<!doctype html"):
+            raise OSError("expected an HTML page to replace, found another file")
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", errors="replace")
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

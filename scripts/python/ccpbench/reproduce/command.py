@@ -21,7 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ccpbench.console import complain, end_with_the_reader
+from ccpbench.console import complain, end_with_the_reader, positive_number
 from ccpbench.figures import drawn, save
 from ccpbench.places import ROOT, find_program
 from ccpbench.reproduce.figures import FIGURES, Figure, find_figure
@@ -45,7 +45,7 @@ def parse_arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
                         help="ours (default), author, or a problem file or name for all of them")
     parser.add_argument("--states", metavar="DIR", type=Path,
                         help="folder with the author's three .vtu files")
-    parser.add_argument("--time-limit", metavar="S", type=float,
+    parser.add_argument("--time-limit", metavar="S", type=positive_number,
                         help="seconds per run of a study, instead of the study's own")
     parser.add_argument("--fresh", action="store_true", help="forget the runs of an earlier call")
     parser.add_argument("--draw-only", action="store_true", help="draw what is there, run nothing")
