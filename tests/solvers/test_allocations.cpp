@@ -111,8 +111,8 @@ TEST_CASE("allocations: methods with linear systems make no arrays of ours") {
            {"ipm[krylov=cholmod]", 0, 60},
            {"pqn", 0, 200},
            {"ssn", 12, 60},
-           {"vipm", 12, 60},
-           {"vipm[linear_solver=cg]", 12, 60},
+           {"vipm", 13, 60},
+           {"vipm[linear_solver=cg]", 13, 60},
            {"vipm[linear_solver=cg,preconditioner=block_ic0]", 1, 60},
        }) {
     CAPTURE(allowed.spec);
