@@ -131,6 +131,16 @@ class ResultTest(PackageTest):
                                capture_output=True)
         self.assertIn("residual", self.run_program("compare", "a", "a"))
 
+    def test_files_that_spell_a_solver_otherwise_are_of_one_solver(self):
+        for name, solver, omega in (("a", "pgj", "0.3"), ("b", "pgj[omega=0.30]", "0.3"),
+                                    ("c", "pgj[omega=0.2]", "0.2")):
+            write_result(self.folder / f"{name}.h5", solver)
+            with h5py.File(self.folder / f"{name}.h5", "a") as file:
+                file["options"].attrs["omega"] = omega
+        runs, _ = results.read_folder(self.folder)
+        self.assertEqual([run.solver for run in runs], ["pgj", "pgj", "pgj[omega=0.2]"])
+        self.assertEqual(results.labels_of(results.group(runs)), ["pgj", "pgj[omega=0.2]"])
+
     def test_a_load_above_the_cores_in_use_is_a_warning(self):
         """As the program warns: with half a core for the system itself."""
         write_result(self.folder / "r.h5")
