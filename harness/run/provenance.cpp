@@ -167,8 +167,8 @@ std::string overload(int cores) {
   constexpr double margin = 0.5;  // of what the system itself does
   double load = 0;
   if (getloadavg(&load, 1) != 1 || load <= cores + margin) return "";
-  return fmt::format("load average {:.1f} where {} core{} in use: others work, times are doubtful",
-                     load, cores, cores == 1 ? " is" : "s are");
+  return fmt::format("load average {:.1f}, {} core{} in use: times are doubtful", load, cores,
+                     cores == 1 ? "" : "s");
 }
 
 double seconds_since_process_start() {

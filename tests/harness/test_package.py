@@ -19,6 +19,7 @@ os.environ["CCPBENCH"] = PROGRAM  # the package looks for it there
 sys.path.insert(0, str(ROOT / "scripts/python"))
 import ccpbench  # noqa: E402  (found by the line above)
 from ccpbench import measures, places, problem, profiles, results, tables  # noqa: E402
+from ccpbench.report.data import badges, overloaded  # noqa: E402
 from ccpbench.reproduce import figures  # noqa: E402
 
 
@@ -129,6 +130,29 @@ class ResultTest(PackageTest):
                 subprocess.run([ROOT / "scripts" / words[0], *words[1:]], cwd=self.folder, check=True,
                                capture_output=True)
         self.assertIn("residual", self.run_program("compare", "a", "a"))
+
+    def test_files_that_spell_a_solver_otherwise_are_of_one_solver(self):
+        for name, solver, omega in (("a", "pgj", "0.3"), ("b", "pgj[omega=0.30]", "0.3"),
+                                    ("c", "pgj[omega=0.2]", "0.2")):
+            write_result(self.folder / f"{name}.h5", solver)
+            with h5py.File(self.folder / f"{name}.h5", "a") as file:
+                file["options"].attrs["omega"] = omega
+        runs, _ = results.read_folder(self.folder)
+        self.assertEqual([run.solver for run in runs], ["pgj", "pgj", "pgj[omega=0.2]"])
+        self.assertEqual(results.labels_of(results.group(runs)), ["pgj", "pgj[omega=0.2]"])
+
+    def test_a_load_above_the_cores_in_use_is_a_warning(self):
+        """As the program warns: with half a core for the system itself."""
+        write_result(self.folder / "r.h5")
+        ((run,), _) = results.read_folder(self.folder)
+        for load, threads, jobs, expected in (("", "1", "1", False), ("1.4 9 9", "1", "1", False),
+                                              ("1.6 0 0", "1", "1", True),
+                                              ("4.4 0 0", "2", "2", False),
+                                              ("4.6 0 0", "2", "2", True)):
+            run.made.update(load_average=load, threads=threads, jobs=jobs)
+            self.assertEqual(overloaded(run), expected)
+            shown = [text for text, _ in badges([run], results.group([run]), {})]
+            self.assertEqual("others worked on the machine before 1 runs" in shown, expected)
 
     def test_performance_profile_counts_what_nobody_solved(self):
         """Three problems: one that both solve, one that one solves, one that none does."""

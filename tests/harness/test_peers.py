@@ -28,7 +28,7 @@ CONIC = {"scs": 1e-9, "scs-indirect": 1e-9, "clarabel": 1e-9, "ecos": 1e-9, "qoc
 
 
 class Peers(unittest.TestCase):
-    peers: "typing.ClassVar[set[str]]" = set()  # that were there and solved something
+    peers: typing.ClassVar[set[str]] = set()  # that were there and solved something
     holder: "tempfile.TemporaryDirectory[str]"
     folder: str
     pile: str

@@ -21,7 +21,7 @@ from typing import Any
 
 from ccpbench.console import complain, end_with_the_reader, positive_number
 from ccpbench.measures import known_measures
-from ccpbench.results import NOISY, Run, Series, Target, measures_of, read_folder
+from ccpbench.results import NOISY, Run, Series, Target, measures_of, name_alike, read_folder
 from ccpbench.tables import target_text
 
 Key = tuple[tuple[str, str], str, str]  # (instance, its hash), solver, threads
@@ -197,6 +197,7 @@ def main() -> int:
             complain(f"{folder}: expected a folder of result files, found {what}")
             return 1
         sides.append(runs)
+    name_alike([run for side in sides for run in side])
     if arguments.target:
         name, value = arguments.target
         if name not in {*known_measures(), *(one for side in sides for one in measures_of(side))}:

@@ -180,7 +180,23 @@ def read_folder(folder: str | os.PathLike[str],
     for run in runs.values():  # all have the same columns
         for name in names if measures is None else ():
             run.values.setdefault(name, np.full(len(run.work["time"]), math.nan))
+    name_alike(runs.values())
     return list(runs.values()), faults
+
+
+def name_alike(runs: Iterable[Run]) -> None:
+    """Gives runs of one solver with the same options one name, the shortest that any of them has:
+    files of earlier versions have the spelling of their study (`pgj[omega=0.30]` for `pgj`)."""
+    names: dict[tuple[str, ...], str] = {}
+
+    def key(run: Run) -> tuple[str, ...]:
+        options = (f"{name}={value}" for name, value in sorted(run.options.items()))
+        return (run.solver_id, run.start, *options)
+    for run in runs:
+        names[key(run)] = min(names.get(key(run), run.solver), run.solver,
+                              key=lambda name: (len(name), name))
+    for run in runs:
+        run.solver = names[key(run)]
 
 
 def measures_of(runs: Iterable[Run]) -> list[str]:

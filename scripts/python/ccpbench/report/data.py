@@ -101,11 +101,17 @@ def badges(runs: Sequence[Run], table: Table, faults: dict[Path, str]) -> list[l
         result.append(["built from changed sources", "warn"])
     if any(run.made.get("jobs", "1") != "1" for run in runs):
         result.append(["several runs at a time", "warn"])
-    loaded = [run for run in runs if run.made.get("load_average", "").split() and
-              float(run.made["load_average"].split()[0]) > float(run.made.get("cores") or math.inf)]
+    loaded = sum(overloaded(run) for run in runs)
     if loaded:
-        result.append([f"machine overloaded before {len(loaded)} runs", "warn"])
+        result.append([f"others worked on the machine before {loaded} runs", "warn"])
     return result
+
+
+def overloaded(run: Run) -> bool:
+    """Whether the load before it was above the cores in use; as ccpbench warns (provenance.cpp)."""
+    load = run.made.get("load_average", "").split()
+    in_use = int(run.made.get("threads") or 1) * int(run.made.get("jobs") or 1)
+    return bool(load) and float(load[0]) > in_use + 0.5
 
 
 def choose_target(runs: Sequence[Run], targets: Sequence[Target], measure: str) -> int:
