@@ -5,7 +5,8 @@
 #     PREFIX/bin/ccpbench, lib/libccp_*.a, lib/cmake/ccpbench
 #     PREFIX/include/ccpbench/{problems,solvers,harness}   as in the source tree
 #     PREFIX/share/ccpbench/{problems/data,harness/studies,scripts}
-#     PREFIX/share/man/man1/ccpbench.1, share/bash-completion/completions/ccpbench
+#     PREFIX/share/man/man1/ccpbench.1, share/bash-completion/completions/ccpbench,
+#     share/zsh/site-functions/_ccpbench, share/fish/vendor_completions.d/ccpbench.fish
 include(CMakePackageConfigHelpers)
 
 foreach(name IN ITEMS build trilinos problems solvers harness app)
@@ -41,4 +42,8 @@ if(NOT CCP_BACKEND STREQUAL "cuda")  # see harness/CMakeLists.txt
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/harness/ccpbench.bash RENAME ccpbench
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/harness/ccpbench.zsh RENAME _ccpbench
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/harness/ccpbench.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()

@@ -3,12 +3,14 @@
 #include <memory>
 
 #include "harness/app/app.hpp"
+#include "harness/app/listed_options.hpp"
+#include "harness/app/output_check.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/measure/certify.hpp"
 #include "harness/measure/recorder.hpp"
 #include "harness/measure/referee.hpp"
 #include "problems/base/error.hpp"
-#include "problems/base/hdf5_file.hpp"
+#include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
 #include "solvers/core/transfer.hpp"
@@ -26,12 +28,18 @@ struct Arguments {
 };
 
 void certify_file(const Arguments& a, Context& context) {
-  const std::string output = a.output.empty() ? a.input : a.output;
-  if (a.output.empty() && !split_place(a.input).steps.empty()) {
-    throw InputError("certify", "", "--output FILE for a step of a sequence", a.input + " alone");
+  const std::string input = resolve_problem(a.input);
+  const auto [file, steps] = split_place(input);
+  if (a.output.empty() && (!steps.empty() || input != a.input)) {
+    throw InputError("certify", "", "--output FILE for a step of a sequence or a catalogue name",
+                     a.input + " alone");
   }
-  check_output_path(output, a.force);
-  ContactProblem problem = read_problem(a.input);
+  const std::string output = a.output.empty() ? input : a.output;
+  // A problem's own file may have the reference added, but a step is not all of its file, and what
+  // the catalogue has never changes.
+  const bool in_place = steps.empty() && input == a.input;
+  check_output(output, a.force, in_place ? std::vector<std::string>() : std::vector{file});
+  ContactProblem problem = read_problem(input);
   const SolverSpec spec = SolverSpec::parse(a.solver);
   if (const Law law = make_solver(spec)->law(); law != Law::convex) {
     throw InputError("solver " + spec.id, "law", "convex, as the references are", to_string(law));
@@ -82,20 +90,21 @@ void add_certify(CLI::App& app, Context& context) {
       app.add_subcommand("certify", "Solve a problem accurately and store the solution with it");
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
-  command->add_option("problem", a->input, "Problem file")->required();
-  command->add_option("-o,--output", a->output,
-                      "Problem file to write (default: the problem itself, with --force)");
+  command->add_option("problem", a->input, "Problem file or catalogue name")
+      ->required()
+      ->type_name("PROBLEM");
+  command
+      ->add_option("-o,--output", a->output,
+                   "Problem file to write (default: the problem itself, with --force)")
+      ->type_name("FILE");
   command->add_option("-s,--solver", a->solver, "A solver of the convex law")
+      ->type_name("SOLVER")
       ->capture_default_str();
-  command->add_option("--residual", a->residual, "Residual that the referee must measure")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--time-limit", a->time_limit, "Seconds of solving")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--threads", a->threads, "Threads of the OpenMP back end")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  using Range = OptionList::Range;
+  add_number(*command, "--residual", a->residual, Range::positive(),
+             "Residual that the referee must measure");
+  add_number(*command, "--time-limit", a->time_limit, Range::positive(), "Seconds of solving");
+  add_threads(*command, a->threads);
   command->add_flag("--force", a->force, "Overwrite the output");
   command->callback([arguments, &context] { certify_file(*arguments, context); });
 }

@@ -6,12 +6,14 @@
 #include <optional>
 
 #include "harness/app/app.hpp"
+#include "harness/app/terminal.hpp"
 #include "harness/run/result_file.hpp"
 #include "harness/simulation/column_table.hpp"
 #include "harness/systems/frozen_systems.hpp"
 #include "harness/systems/precond.hpp"
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
+#include "problems/base/text.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
 #include "problems/model/solvable.hpp"
@@ -48,7 +50,8 @@ std::string check_file(const std::string& path, std::optional<KokkosSession>& ko
     for (const std::string& step : steps) read_problem(step);
     return fmt::format("{} step{}", steps.size(), steps.size() == 1 ? "" : "s");
   }
-  const auto format = Hdf5File::open(path).string_attribute("/", "format");
+  const Hdf5File file = Hdf5File::open(path);
+  const auto format = file.string_attribute("/", "format");
   if (format && *format == "ccpbench-result") {
     const ResultSummary summary = check_result(path);
     return fmt::format("result, {} on {}: {}", summary.solver, summary.instance,
@@ -58,8 +61,8 @@ std::string check_file(const std::string& path, std::optional<KokkosSession>& ko
     const ContactProblem problem = read_problem(path);
     check_definite(path, problem, kokkos);
     check_solvable(path, problem);
-    return fmt::format("problem {}, {} contacts, {} bodies", problem.name, problem.contacts(),
-                       problem.bodies());
+    return fmt::format("problem {}, {}, {}", problem.name, counted(problem.contacts(), "contact"),
+                       counted(problem.bodies(), "body"));
   }
   if (format && *format == "ccpbench-sequence") {
     const SequenceSummary sequence = check_sequence(path);
@@ -67,8 +70,8 @@ std::string check_file(const std::string& path, std::optional<KokkosSession>& ko
   }
   if (format && *format == "ccpbench-systems") {
     const FrozenSystems systems = read_systems(path);
-    return fmt::format("{} systems of {}, {} contacts", systems.systems.size(), systems.instance,
-                       systems.contacts);
+    return fmt::format("{} of {}, {}", counted(systems.systems.size(), "system"), systems.instance,
+                       counted(systems.contacts, "contact"));
   }
   if (format && *format == "ccpbench-precond") {
     return fmt::format("precond result, {} rows", read_precond(path).size());
@@ -79,16 +82,22 @@ std::string check_file(const std::string& path, std::optional<KokkosSession>& ko
   throw InputError(path, "root attribute format",
                    "'ccpbench-problem', 'ccpbench-sequence', 'ccpbench-result', "
                    "'ccpbench-systems', 'ccpbench-precond' or 'ccpbench-columns'",
-                   format ? "'" + *format + "'" : "nothing");
+                   found_format(file));
 }
 
 /// The HDF5 files of a folder, sorted. @throws InputError if there is none
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> paths;
+  int others = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".h5") paths.push_back(entry.path().string());
+    if (entry.path().extension() == ".h5") {
+      paths.push_back(entry.path().string());
+    } else {
+      ++others;
+    }
   }
-  if (paths.empty()) throw InputError(folder, "", "files *.h5 in the folder", "none");
+  if (paths.empty())
+    throw InputError(folder, "", "files *.h5 in the folder", fmt::format("{} others", others));
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -98,7 +107,9 @@ std::vector<std::string> files_in(const std::string& folder) {
 void add_check(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("check", "Validate files of problems, results and systems");
   auto files = std::make_shared<std::vector<std::string>>();
-  command->add_option("files", *files, "Files, or folders of files *.h5")->required();
+  command->add_option("files", *files, "Files, or folders of files *.h5")
+      ->required()
+      ->type_name("FILE");
   command->callback([files, &context] {
     std::vector<std::string> paths;
     for (const std::string& path : *files) {
@@ -115,7 +126,7 @@ void add_check(CLI::App& app, Context& context) {
       try {
         fmt::print("{}: good ({})\n", path, check_file(path, kokkos));
       } catch (const InputError& fault) {
-        fmt::print(stderr, "ccpbench: {}\n", fault.what());
+        fmt::print(stderr, "ccpbench: {}\n", valid_utf8(fault.what()));
         context.exit_code = bad_input;
       }
     }

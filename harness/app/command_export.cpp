@@ -5,7 +5,8 @@
 #include <memory>
 
 #include "harness/app/app.hpp"
-#include "problems/base/hdf5_file.hpp"
+#include "harness/app/output_check.hpp"
+#include "harness/app/terminal.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "solvers/linear/cholesky.hpp"
@@ -33,18 +34,21 @@ void add_export(CLI::App& app, Context&) {
   };
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
-  fclib->add_option("problem", a->problem, "Problem file or catalogue name")->required();
-  fclib->add_option("-o,--output", a->output, "FCLIB file to write")->required();
+  fclib->add_option("problem", a->problem, "Problem file or catalogue name")
+      ->required()
+      ->type_name("PROBLEM");
+  fclib->add_option("-o,--output", a->output, "FCLIB file to write")->required()->type_name("FILE");
   fclib->add_flag("--local", a->local, "Write out N, also where bodies are known");
   fclib->add_flag("--force", a->force, "Overwrite the output");
   fclib->callback([arguments] {
     const auto& a = *arguments;
-    check_output_path(a.output, a.force);
-    const ContactProblem problem = read_problem(resolve_problem(a.problem));
+    const std::string input = resolve_problem(a.problem);
+    check_output(a.output, a.force, {input});
+    const ContactProblem problem = read_problem(input);
     export_fclib(a.output, problem, a.local, mass_factoriser(), a.force);
     const bool global = problem.form == ContactProblem::Form::bodies && !a.local;
-    fmt::print("{}: {} problem, {} contacts\n", a.output, global ? "global" : "local",
-               problem.contacts());
+    fmt::print("{}: {} problem, {}\n", a.output, global ? "global" : "local",
+               counted(problem.contacts(), "contact"));
   });
   add_export_matrix_market(*command);
   add_export_vtk(*command);

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "harness/app/app.hpp"
+#include "harness/app/listed_options.hpp"
+#include "harness/app/output_check.hpp"
 #include "harness/run/start.hpp"
 #include "harness/systems/matrix_market.hpp"
 #include "problems/base/error.hpp"
@@ -25,26 +27,30 @@ void add_export_matrix_market(CLI::App& command) {
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
   matrices->add_option("file", a->input, "Problem file, catalogue name, or file of frozen systems")
-      ->required();
+      ->required()
+      ->type_name("PROBLEM");
   matrices->add_option("-o,--output", a->prefix, "DIR/PREFIX of the files; PREFIX-N.mtx and so on")
-      ->required();
-  matrices->add_option("--problem", a->problem,
-                       "Problem of the frozen systems, if it is not where they say");
+      ->required()
+      ->type_name("FILE");
+  matrices
+      ->add_option("--problem", a->problem,
+                   "Problem of the frozen systems, if it is not where they say")
+      ->type_name("PROBLEM");
   matrices->add_flag("--force", a->force, "Overwrite the output");
   matrices->callback([arguments] {
     const auto& a = *arguments;
     const std::string path = resolve_problem(a.input);
-    std::vector<std::string> files;
+    std::vector<std::string> files, inputs = files_of({path, a.problem});
     if (Hdf5File::open(path).string_attribute("/", "format") == "ccpbench-systems") {
       const FrozenSystems systems = read_systems(path);
       const ContactProblem problem = problem_of(systems, path, a.problem);
       const KokkosSession kokkos(1);
-      files = export_system_matrices(a.prefix, systems, problem, a.force);
+      files = export_system_matrices(a.prefix, systems, problem, a.force, inputs);
     } else {
       if (!a.problem.empty()) {
         throw InputError("--problem", "", "a file of frozen systems", "a problem, " + path);
       }
-      files = export_problem_matrices(a.prefix, read_problem(path), a.force);
+      files = export_problem_matrices(a.prefix, read_problem(path), a.force, inputs);
     }
     for (const std::string& file : files) fmt::print("{}\n", file);
   });
@@ -58,22 +64,26 @@ void add_export_vtk(CLI::App& command) {
   auto* vtk = command.add_subcommand("vtk", "Bodies and force chains, for ParaView");
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
-  vtk->add_option("problem", a->problem, "Problem file or catalogue name")->required();
+  vtk->add_option("problem", a->problem, "Problem file or catalogue name")
+      ->required()
+      ->type_name("PROBLEM");
   vtk->add_option("-o,--output", a->prefix,
                   "DIR/PREFIX: PREFIX.vtm, PREFIX-bodies.vtp and PREFIX-contacts.vtp are written")
-      ->required();
+      ->required()
+      ->type_name("FILE");
   vtk->add_option(
-      "--result", a->result,
-      "Impulses: a result file (solve --keep-gamma), a guess of the problem, reference, "
-      "or none (default: the reference, if there is one)");
-  vtk->add_option("--detail", a->options.detail,
-                  "A sphere has 20 * 4^DETAIL triangles; -1: its centre only")
-      ->check(CLI::Range(-1, 4))
-      ->capture_default_str();
+         "--result", a->result,
+         "Impulses: a result file (solve --keep-gamma), a guess of the problem, reference, "
+         "or none (default: the reference, if there is one)")
+      ->type_name("FILE");
+  add_integer(*vtk, "--detail", a->options.detail, {-1, 4},
+              "A sphere has 20 * 4^DETAIL triangles; -1: its centre only");
   vtk->add_flag("--force", a->options.overwrite, "Overwrite the output");
   vtk->callback([arguments] {
     auto& a = *arguments;
-    const ContactProblem problem = read_problem(resolve_problem(a.problem));
+    const std::string path = resolve_problem(a.problem);
+    a.options.inputs = files_of({path, a.result});
+    const ContactProblem problem = read_problem(path);
     std::vector<double> gamma;
     if (a.result.empty()) {
       if (problem.reference) gamma = problem.reference->gamma;

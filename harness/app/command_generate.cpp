@@ -1,19 +1,19 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "harness/app/app.hpp"
 #include "harness/app/listed_options.hpp"
+#include "harness/app/output_check.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/measure/certify.hpp"
 #include "harness/simulation/step_solver.hpp"
 #include "problems/base/error.hpp"
-#include "problems/base/hdf5_file.hpp"
+#include "problems/base/output_file.hpp"
+#include "problems/base/text.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
 #include "problems/scenes/scene_table.hpp"
@@ -67,48 +67,42 @@ void store_problem(const Arguments& a, ContactProblem problem, const Context& co
   const bool by_hand = a.entry.can(SceneAbility::by_hand);
   if (by_hand) certify(problem);
   write_problem(a.output, problem, a.force);
-  const auto size = [](std::size_t count) { return grouped(static_cast<long>(count)); };
-  fmt::print("{}: {} contacts{}\n", a.output, size(problem.contacts()),
-             by_hand ? "" : fmt::format(" between {} bodies", size(problem.bodies())));
+  fmt::print("{}: {}{}\n", a.output, counted(problem.contacts(), "contact"),
+             by_hand ? "" : " between " + counted(problem.bodies(), "body"));
 }
 
 /// The positions and velocities of a scene in the plane y = 0 as a CSV file, which is there only
 /// when it is complete.
 class Trajectory {
  public:
-  explicit Trajectory(const std::string& path)
-      : path_(path), aside_(fmt::format("{}.{}.part", path, getpid())), file_(aside_) {
-    file_ << "time,body,x,z,vx,vz,wy\n";
+  explicit Trajectory(const std::string& path) : file_(path) {
+    file_.print("time,body,x,z,vx,vz,wy\n");
   }
-  ~Trajectory() { std::remove(aside_.c_str()); }
-  Trajectory(const Trajectory&) = delete;
-  Trajectory& operator=(const Trajectory&) = delete;
-
   void add(const SceneState& now) {
     const Bodies& bodies = now.bodies;
     for (std::size_t i = 0; i < bodies.spheres.count(); ++i) {
       const double *x = &bodies.spheres.position[3 * i], *v = &bodies.spheres.velocity[3 * i];
-      file_ << fmt::format("{:.10g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g}\n", now.time, i,
-                           x[0], x[2], v[0], v[2],
-                           bodies.rotate() ? bodies.angular_velocity[3 * i + 1] : 0);
+      file_.print("{:.10g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g}\n", now.time, i, x[0], x[2],
+                  v[0], v[2], bodies.rotate() ? bodies.angular_velocity[3 * i + 1] : 0);
     }
   }
   /// @throws InputError if it cannot be written
-  void finish() {
-    file_.close();
-    if (!file_ || std::rename(aside_.c_str(), path_.c_str()) != 0) {
-      throw InputError(path_, "", "a file that can be written", "an error");
-    }
-  }
+  void finish() { file_.commit(); }
 
  private:
-  std::string path_, aside_;
-  std::ofstream file_;
+  OutputFile file_;
 };
 
 void generate(Arguments& a, const Context& context) {
+  if (a.sequence.name.empty()) {
+    a.sequence.name = std::filesystem::path(a.output).stem().string();
+  }
+  a.sequence.name = valid_utf8(a.sequence.name);
   check_output_path(a.output, a.force);
-  if (!a.trajectory.empty()) check_output_path(a.trajectory, a.force);
+  if (!a.trajectory.empty()) {
+    check_output_path(a.trajectory, a.force);
+    check_two_outputs(a.output, a.trajectory);
+  }
   a.options->apply(a.scene->options());
   if (a.sequence_options) a.sequence_options->apply(a.sequence.list());
   const bool sequence = a.steps_given || !a.entry.can(SceneAbility::problem);
@@ -143,7 +137,9 @@ void generate(Arguments& a, const Context& context) {
 
 /// What every scene is asked.
 void add_output(CLI::App& command, Arguments& a, const char* what) {
-  command.add_option("-o,--output", a.output, std::string(what) + " to write")->required();
+  command.add_option("-o,--output", a.output, std::string(what) + " to write")
+      ->required()
+      ->type_name("FILE");
   command.add_flag("--force", a.force, "Overwrite the output");
 }
 
@@ -151,7 +147,7 @@ std::shared_ptr<Arguments> arguments_of(const SceneEntry& entry) {
   auto a = std::make_shared<Arguments>();
   a->entry = entry;
   a->scene = entry.make();
-  a->sequence.name = entry.id;
+  a->sequence.name.clear();
   a->step_solver = entry.step_solver;
   return a;
 }
@@ -165,15 +161,15 @@ void add_entry(CLI::App& generate_command, const SceneEntry& entry, Context& con
              !one      ? "Sequence file"
              : several ? "Problem (or sequence) file"
                        : "Problem file");
-  command
-      ->add_option("--name", a->sequence.name,
-                   one ? "Name of the instance" : "Name of the sequence")
-      ->capture_default_str();
+  command->add_option("--name", a->sequence.name,
+                      fmt::format("Name of the {} (default: the output's, without .h5)",
+                                  one ? "instance" : "sequence"));
   a->options = std::make_unique<ListedOptions>(*command, a->scene->options());
   if (several) {
     a->sequence_options = std::make_unique<ListedOptions>(*command, a->sequence.list());
     command
         ->add_option("--accurate-solver", a->accurate_solver, "Solver of the steps of a sequence")
+        ->type_name("SOLVER")
         ->capture_default_str();
   }
   if (one && several) {
@@ -186,16 +182,17 @@ void add_entry(CLI::App& generate_command, const SceneEntry& entry, Context& con
   }
   if (!entry.step_solver.empty()) {
     command->add_option("--step-solver", a->step_solver, "Solver of the time steps")
+        ->type_name("SOLVER")
         ->capture_default_str();
   }
   if (!entry.step_solver.empty() || several) {
-    command->add_option("--threads", a->threads, "Threads of the OpenMP back end")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+    add_threads(*command, a->threads);
   }
   if (entry.can(SceneAbility::record)) {
-    command->add_option("--trajectory", a->trajectory,
-                        "CSV file of positions and velocities after every step, to write");
+    command
+        ->add_option("--trajectory", a->trajectory,
+                     "CSV file of positions and velocities after every step, to write")
+        ->type_name("FILE");
   }
   command->callback([a, command, one, several, &context] {
     a->steps_given = one && several && command->get_option("--steps")->count() > 0;
@@ -212,7 +209,9 @@ void add_scene_command(CLI::App& generate_command, Context& context) {
   auto* command =
       generate_command.add_subcommand("scene", "A tiny scene with a solution known by hand");
   auto named = std::make_shared<Named>();
-  command->add_option("name", named->name, "See `ccpbench list scenes`")->required();
+  command->add_option("name", named->name, "See `ccpbench list scenes`")
+      ->required()
+      ->type_name("SCENE");
   add_output(*command, named->common, "Problem file");
   command->callback([named, &context] {
     check_output_path(named->common.output, named->common.force);

@@ -4,8 +4,9 @@
 
 #include "harness/app/app.hpp"
 #include "harness/app/listed_options.hpp"
+#include "harness/app/output_check.hpp"
 #include "harness/app/terminal.hpp"
-#include "problems/base/hdf5_file.hpp"
+#include "problems/base/text.hpp"
 #include "problems/formats/importer_table.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "solvers/linear/definiteness.hpp"
@@ -21,18 +22,17 @@ struct Arguments {
 };
 
 void import(Arguments& a, const Context& context) {
-  check_output_path(a.output, a.force);
+  check_output(a.output, a.force, {a.input});
   a.options->apply(a.importer->options());
   Imported imported = a.importer->read(a.input, {mass_factoriser()});
   ContactProblem& problem = imported.problem;
-  if (!a.name.empty()) problem.name = a.name;
+  if (!a.name.empty()) problem.name = valid_utf8(a.name);
   problem.source.generator = context.command_line;
   write_problem(a.output, problem, a.force);
-  const auto size = [](std::size_t count) { return grouped(static_cast<long>(count)); };
   const bool bodies = problem.form == ContactProblem::Form::bodies;
-  fmt::print("{}: {} contacts{}\n", a.output, size(problem.contacts()),
-             bodies ? fmt::format(" between {} bodies", size(problem.bodies()))
-                    : fmt::format(", N of {} blocks", size(problem.delassus.columns.size())));
+  fmt::print("{}: {}{}\n", a.output, counted(problem.contacts(), "contact"),
+             bodies ? " between " + counted(problem.bodies(), "body")
+                    : ", N of " + counted(problem.delassus.columns.size(), "block"));
   for (const std::string& note : imported.notes) fmt::print("note: {}\n", note);
   if (bodies) return;
   const KokkosSession kokkos(1);
@@ -54,8 +54,11 @@ void add_import(CLI::App& app, Context& context) {
     importer
         ->add_option("file", a->input,
                      fmt::format("The file to read ({})", fmt::join(entry.extensions, ", ")))
-        ->required();
-    importer->add_option("-o,--output", a->output, "Problem file to write")->required();
+        ->required()
+        ->type_name("FILE");
+    importer->add_option("-o,--output", a->output, "Problem file to write")
+        ->required()
+        ->type_name("FILE");
     importer->add_option("--name", a->name, "Name of the instance (default: the file's)");
     a->options = std::make_unique<ListedOptions>(*importer, a->importer->options());
     importer->add_flag("--force", a->force, "Overwrite the output");

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "harness/app/app.hpp"
+#include "harness/app/info.hpp"
+#include "harness/app/json.hpp"
 #include "harness/app/terminal.hpp"
+#include "problems/base/hdf5_file.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
@@ -18,58 +19,35 @@
 namespace ccp::app {
 namespace {
 
-/// A line per step of a sequence.
-void describe_sequence(const std::string& path, bool json) {
-  const SequenceSummary summary = read_sequence_summary(path);
-  nlohmann::ordered_json out;
-  out["name"] = summary.name;
-  out["file"] = path;
-  out["steps"] = nlohmann::ordered_json::array();
-  if (!json) fmt::print("{:<10} {}\n{:<10} {}\n", "sequence", summary.name, "steps", summary.steps);
-  std::set<std::int64_t> before;
-  for (const std::string& place : steps_of(path)) {
-    const ContactProblem step = read_problem(place);
-    const auto kept = std::count_if(step.identity.begin(), step.identity.end(),
-                                    [&](std::int64_t id) { return before.count(id) > 0; });
-    std::vector<std::string> guesses;
-    for (const auto& guess : step.guesses) guesses.push_back(guess.first);
-    if (json) {
-      out["steps"].push_back({{"name", step.name},
-                              {"contacts", step.contacts()},
-                              {"bodies", step.bodies()},
-                              {"kept_contacts", kept},
-                              {"compliant", step.is_compliant()},
-                              {"guesses", guesses},
-                              {"hash", step.content_hash()}});
-    } else {
-      fmt::print("{:<10} {}, {} contacts ({} of the step before){}; guesses: {}\n",
-                 place.substr(place.rfind('#')), step.name,
-                 grouped(static_cast<long>(step.contacts())), grouped(kept),
-                 step.is_compliant() ? ", compliant" : "",
-                 guesses.empty() ? "none" : fmt::format("{}", fmt::join(guesses, ", ")));
-    }
-    before = {step.identity.begin(), step.identity.end()};
-  }
-  if (json) fmt::print("{}\n", out.dump(2));
+/// "generated: a settled pile of 60 spheres (BSD-3-Clause)", of what is known.
+std::string source_text(const Source& source) {
+  std::string text = source.kind;
+  if (!source.description.empty()) text += (text.empty() ? "" : ": ") + source.description;
+  if (text.empty()) text = "unknown";
+  return text + (source.licence.empty() ? ", no licence given" : " (" + source.licence + ")");
 }
 
 }  // namespace
 
 void add_info(CLI::App& app, Context&) {
-  auto* command = app.add_subcommand("info", "Describe a problem");
+  auto* command = app.add_subcommand(
+      "info", "Say what a file is: a problem, a sequence, a result, frozen systems, a table");
   struct Arguments {
     std::string problem;
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("problem", arguments->problem, "Problem file or catalogue name")->required();
+  command
+      ->add_option("problem", arguments->problem, "A file that ccpbench wrote, or a catalogue name")
+      ->required()
+      ->type_name("PROBLEM");
   command->add_flag("--json", arguments->json, "One JSON object instead of text");
   command->callback([arguments] {
     constexpr int products = 100;
     const std::string path = resolve_problem(arguments->problem);
-    if (split_place(path).steps.empty() && is_sequence(path)) {
-      describe_sequence(path, arguments->json);
-      return;
+    if (split_place(path).steps.empty()) {
+      const auto format = Hdf5File::open(path).string_attribute("/", "format");
+      if (format && describe_file(path, *format, arguments->json)) return;
     }
     const ContactProblem host = read_problem(path);
     const bool bodies = host.form == ContactProblem::Form::bodies;
@@ -88,6 +66,7 @@ void add_info(CLI::App& app, Context&) {
     nlohmann::ordered_json out;
     out["name"] = host.name;
     out["file"] = path;
+    out["kind"] = "problem";
     out["form"] = bodies ? "bodies" : "assembled";
     out["bodies"] = count("bodies");
     out["contacts"] = count("contacts");
@@ -118,13 +97,14 @@ void add_info(CLI::App& app, Context&) {
                      {"generator", host.source.generator},
                      {"licence", host.source.licence}};
     if (arguments->json) {
-      fmt::print("{}\n", out.dump(2));
+      print_json(out);
       return;
     }
     const auto row = [](const char* name, const std::string& value) {
       fmt::print("{:<14} {}\n", name, value);
     };
     row("name", host.name);
+    row("kind", "problem");
     row("form",
         bodies ? (host.rotates() ? "bodies, rotating" : "bodies, not rotating") : "assembled");
     if (bodies) {
@@ -142,14 +122,15 @@ void add_info(CLI::App& app, Context&) {
       row("rank of N", fmt::format("at most {}", grouped(count("rank_at_most"))));
     }
     if (!bodies) {
-      row("N", fmt::format("{} blocks; asymmetry {:.2g} of the matrix A it was made from, "
-                           "(A + A^T)/2",
-                           grouped(static_cast<long>(host.delassus.columns.size())),
-                           host.delassus.asymmetry));
+      row("N",
+          fmt::format("{}; asymmetry {:.2g} of the matrix A it was made from, "
+                      "(A + A^T)/2",
+                      counted(host.delassus.columns.size(), "block"), host.delassus.asymmetry));
     }
-    row("friction", count("contacts") > 0 ? fmt::format("mu from {} to {}", described.at("mu_min"),
-                                                        described.at("mu_max"))
-                                          : "-");
+    const double mu_min = described.at("mu_min"), mu_max = described.at("mu_max");
+    row("friction", count("contacts") == 0 ? "-"
+                    : mu_min == mu_max     ? fmt::format("mu = {}", mu_min)
+                                           : fmt::format("mu from {} to {}", mu_min, mu_max));
     row("spectrum",
         fmt::format("trace(N)/3n = {:.4g} 1/kg, eigenvalues about {:.3g} to {:.4g} 1/kg (Lanczos, "
                     "{} products){}",
@@ -164,16 +145,16 @@ void add_info(CLI::App& app, Context&) {
       row("compliance",
           fmt::format("{:.4g} to {:.4g} 1/kg along the normals", smallest, largest_of_all));
     }
-    row("r", fmt::format("rms {:.4g} m/s, dt = {} s", described.at("rms_r"), host.dt));
+    row("r", fmt::format("rms {:.4g} m/s, dt {}", described.at("rms_r"),
+                         host.dt > 0 ? fmt::format("= {} s", host.dt) : "not given"));
     row("hash", host.content_hash());
     for (const auto& [name, guess] : host.guesses) row("guess", name + ": " + guess.method);
     row("reference", host.reference ? host.reference->method : "none");
     if (host.reference && host.reference->measures.count("residual")) {
       row("", fmt::format("residual {:.2e}", host.reference->measures.at("residual")));
     }
-    row("source",
-        fmt::format("{}: {} ({})", host.source.kind, host.source.description, host.source.licence));
-    row("made by", host.source.generator);
+    row("source", source_text(host.source));
+    if (!host.source.generator.empty()) row("made by", host.source.generator);
   });
 }
 

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <memory>
 
 #include "harness/app/app.hpp"
+#include "harness/app/completion.hpp"
 
 namespace ccp::app {
 namespace {
@@ -42,6 +43,7 @@ std::string troff(const std::string& text) {
 
 void print_options(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;  // for our own use
     const bool positional = option->get_positional();
     const std::string type =
         option->get_items_expected_max() > 0 && !positional ? " " + option->get_type_name() : "";
@@ -66,59 +68,34 @@ void print_page(const CLI::App& app) {
   fmt::print(".SH NOTES\n{}\n", troff(app.get_footer()));
 }
 
-/// Words that may follow a command: its subcommands and long options, or all options that have no
-/// long name.
-std::string words_after(const CLI::App& app) {
-  std::string words;
-  for (const CLI::App* command : commands_of(app)) words += " " + command->get_name();
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) words += " --" + name;
-    if (option->get_lnames().empty()) {
-      for (const std::string& name : option->get_snames()) words += " -" + name;
-    }
-  }
-  return words.empty() ? words : words.substr(1);
-}
-
-void print_completion(const CLI::App& app) {
-  std::vector<std::pair<std::string, const CLI::App*>> all{{"ccpbench", &app}};
-  collect(app, "ccpbench", all);
-  fmt::print(
-      "# Completion of ccpbench for bash (and zsh after `autoload bashcompinit; bashcompinit`).\n"
-      "# Made by `ccpbench manual --completion`.\n"
-      "_ccpbench() {{\n"
-      "  local word=${{COMP_WORDS[COMP_CWORD]}} path=ccpbench words i\n"
-      "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"
-      "    case \"$path ${{COMP_WORDS[i]}}\" in\n");
-  for (const auto& [name, command] : all) {
-    if (command != &app) fmt::print("      \"{0}\") path=\"{0}\" ;;\n", name);
-  }
-  fmt::print("    esac\n  done\n  case $path in\n");
-  for (const auto& [name, command] : all) {
-    fmt::print("    \"{}\") words=\"{}\" ;;\n", name, words_after(*command));
-  }
-  fmt::print(
-      "  esac\n"
-      "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-      "}}\n"
-      "complete -o default -F _ccpbench ccpbench\n");
-}
-
 }  // namespace
 
 void add_manual(CLI::App& app) {
   auto* command =
       app.add_subcommand("manual", "Print the manual page, or what shells complete commands with");
-  auto* kind = command->add_option_group("kind");
-  auto* page =
-      kind->add_flag("--page", "The manual page, for man: ccpbench manual --page | man -l -");
-  kind->add_flag("--completion", "For bash: source <(ccpbench manual --completion)");
-  kind->require_option(1);
-  command->callback([&app, page] {
+  auto shell = std::make_shared<std::string>("bash");
+  auto* page = command->add_flag("--page", "The manual page: ccpbench manual --page | man -l -");
+  auto* completion =
+      command
+          ->add_option("--completion", *shell,
+                       "For a shell, bash unless said: source <(ccpbench manual --completion zsh)")
+          ->expected(0, 1)
+          ->check(CLI::Validator(
+              [](std::string& word) {
+                const bool known = word == "bash" || word == "zsh" || word == "fish";
+                return known || word.empty() ? ""
+                                             : "expected bash, zsh or fish, found '" + word + "'";
+              },
+              ""))
+          ->type_name("bash|zsh|fish")
+          ->excludes(page);
+  command->callback([&app, page, completion, shell] {
     if (page->count() > 0) {
       print_page(app);
+    } else if (completion->count() > 0) {
+      fmt::print("{}", completion_script(shell->empty() ? "bash" : *shell));
     } else {
-      print_completion(app);
+      throw CLI::RequiredError("--page or --completion");
     }
   });
 }

@@ -1,24 +1,23 @@
 #include <fmt/format.h>
 
-#include <cmath>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/app/app.hpp"
+#include "harness/app/json.hpp"
+#include "harness/app/listed_options.hpp"
+#include "harness/app/output_check.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/systems/precond.hpp"
 #include "problems/base/error.hpp"
-#include "problems/base/hdf5_file.hpp"
+#include "solvers/preconditioners/linear_solver.hpp"
 
 namespace ccp::app {
 namespace {
 
-nlohmann::ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
-
-void print_json(const FrozenSystems& systems, const PrecondRequest& request,
-                const std::vector<PrecondRow>& rows) {
+void print_rows_json(const FrozenSystems& systems, const PrecondRequest& request,
+                     const std::vector<PrecondRow>& rows) {
   nlohmann::ordered_json out;
   out["instance"] = systems.instance;
   out["hash"] = systems.instance_hash;
@@ -50,7 +49,7 @@ void print_json(const FrozenSystems& systems, const PrecondRequest& request,
                            {"shift", row.shift},
                            {"restarts", row.restarts}});
   }
-  fmt::print("{}\n", out.dump(2));
+  print_json(out);
 }
 
 void print_table(const FrozenSystems& systems, const PrecondRequest& request,
@@ -107,37 +106,34 @@ void add_precond(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
   a->request.eigenvalue_steps = 60;
-  command->add_option("systems", a->systems, "File of `ccpbench freeze-systems`")->required();
+  command->add_option("systems", a->systems, "File of `ccpbench freeze-systems`")
+      ->required()
+      ->type_name("FILE");
   command
       ->add_option("--krylov", a->krylov,
                    "Methods, with commas: cg, bicgstab, gmres, minres; cholmod and klu2 are direct")
+      ->type_name("METHOD")
       ->capture_default_str();
   command
       ->add_option("--preconditioner", a->preconditioners,
                    "ID[option=value,...], with commas; see `ccpbench list preconditioners`")
+      ->type_name("PRECONDITIONER")
       ->capture_default_str();
-  command->add_option("--operator", a->request.apply, "matrix_free, crs or block_crs")
+  command->add_option("--operator", a->request.apply, "Who multiplies with the matrix")
+      ->type_name(fmt::format("{}", fmt::join(linear_operators(), "|")))
       ->capture_default_str();
-  command->add_option("--tolerance", a->request.tolerance, "Relative residual")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  command->add_option("--max-iterations", a->request.max_iterations, "Limit of Krylov iterations")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--restart", a->request.restart, "Basis size of gmres")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--eigenvalue-steps", a->request.eigenvalue_steps,
-                   "Krylov steps for the ends of the spectrum (0: none): Lanczos for symmetric "
-                   "definite preconditioners, else Arnoldi on A M^-1")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
-  command->add_option("--problem", a->problem, "Where the problem is, if it moved");
-  command->add_option("--threads", a->threads, "Threads of the OpenMP back end")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("-o,--output", a->output, "Result file to write");
+  using Range = OptionList::Range;
+  add_number(*command, "--tolerance", a->request.tolerance, {0, 1}, "Relative residual");
+  add_integer(*command, "--max-iterations", a->request.max_iterations, Range::at_least(1),
+              "Limit of Krylov iterations");
+  add_integer(*command, "--restart", a->request.restart, Range::at_least(1), "Basis size of gmres");
+  add_integer(*command, "--eigenvalue-steps", a->request.eigenvalue_steps, {0, 1000},
+              "Krylov steps for the ends of the spectrum (0: none): Lanczos for symmetric "
+              "definite preconditioners, else Arnoldi on A M^-1");
+  command->add_option("--problem", a->problem, "Where the problem is, if it moved")
+      ->type_name("PROBLEM");
+  add_threads(*command, a->threads);
+  command->add_option("-o,--output", a->output, "Result file to write")->type_name("FILE");
   command->add_flag("--force", a->force, "Overwrite the output");
   command->add_flag("--json", a->json, "Print one JSON object");
   command->add_flag("--quiet", a->quiet, "Print nothing");
@@ -148,8 +144,12 @@ void add_precond(CLI::App& app, Context& context) {
     }
     a.request.preconditioners = parse_preconditioners(a.preconditioners, "--preconditioner");
     check_request(a.request);
-    if (!a.output.empty()) check_output_path(a.output, a.force);
+    if (!a.output.empty()) check_output(a.output, a.force, {a.systems, a.problem});
     const FrozenSystems systems = read_systems(a.systems);
+    if (!a.output.empty()) {
+      const auto beside = std::filesystem::path(a.systems).parent_path() / systems.problem;
+      check_output(a.output, a.force, {systems.problem, beside.string()});
+    }
     const ContactProblem host = problem_of(systems, a.systems, a.problem);
     if (backend_name() == "Serial" && a.threads != 1) {
       throw InputError("--threads", "", "1: this build runs on Kokkos Serial",
@@ -167,7 +167,7 @@ void add_precond(CLI::App& app, Context& context) {
                     collect_provenance(backend_threads(), context.command_line), a.force);
     }
     if (a.json) {
-      print_json(systems, a.request, rows);
+      print_rows_json(systems, a.request, rows);
     } else if (!a.quiet) {
       print_table(systems, a.request, rows);
     }

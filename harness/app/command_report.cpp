@@ -45,14 +45,21 @@ void add_report(CLI::App& app, Context& context) {
     std::string folder, output, measure, title, figures;
   };
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("folder", arguments->folder, "Folder of result files")->required();
-  command->add_option("-o,--output", arguments->output,
-                      "The page (default report.html in the folder)");
-  command->add_option("--measure", arguments->measure,
-                      "What is shown first (default: that of the stop)");
+  command->add_option("folder", arguments->folder, "Folder of result files")
+      ->required()
+      ->type_name("FOLDER");
+  command
+      ->add_option("-o,--output", arguments->output, "The page (default report.html in the folder)")
+      ->type_name("FILE");
+  command
+      ->add_option("--measure", arguments->measure,
+                   "What is shown first (default: that of the stop)")
+      ->type_name("MEASURE");
   command->add_option("--title", arguments->title, "Instead of the study's name");
-  command->add_option("--figures", arguments->figures,
-                      "Also write the figures as PNG and PDF to this folder");
+  command
+      ->add_option("--figures", arguments->figures,
+                   "Also write the figures as PNG and PDF to this folder")
+      ->type_name("FOLDER");
   command->callback([arguments, &context] {
     std::vector<std::string> words = {find_script("report"), arguments->folder};
     const auto add = [&](const char* name, const std::string& value) {
@@ -73,10 +80,16 @@ void add_compare(CLI::App& app, Context& context) {
     bool mixed = false, json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("DIR_A", arguments->a, "Results to compare with")->required();
-  command->add_option("DIR_B", arguments->b, "Results that may have got worse")->required();
-  command->add_option("--target", arguments->target,
-                      "MEASURE=VALUE at which to compare (default: the stop of the runs)");
+  command->add_option("DIR_A", arguments->a, "Results to compare with")
+      ->required()
+      ->type_name("FOLDER");
+  command->add_option("DIR_B", arguments->b, "Results that may have got worse")
+      ->required()
+      ->type_name("FOLDER");
+  command
+      ->add_option("--target", arguments->target,
+                   "At which to compare (default: the stop of the runs)")
+      ->type_name("MEASURE=VALUE");
   command->add_flag("--mixed", arguments->mixed,
                     "Compare different problems of one name, and referee versions");
   command->add_flag("--json", arguments->json, "Print one JSON object");

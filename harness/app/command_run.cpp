@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/app/app.hpp"
+#include "harness/app/json.hpp"
+#include "harness/app/listed_options.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/study/runner.hpp"
 #include "problems/base/error.hpp"
@@ -56,10 +58,6 @@ std::string outcome_of(const RunNews& news) {
                                                    : std::string(),
       duration(result.time), grouped(result.outer),
       result.krylov > 0 ? fmt::format(", {} Krylov", grouped(result.krylov)) : std::string());
-}
-
-nlohmann::ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 nlohmann::ordered_json identity_of(const RunNews& news) {
@@ -137,7 +135,7 @@ class Printer : public StudyListener {
   void clear() { line_.clear(); }
 
   static void print(const nlohmann::ordered_json& row) {
-    fmt::print("{}\n", row.dump());
+    fmt::print("{}\n", json_text(row));
     std::fflush(stdout);
   }
 
@@ -162,10 +160,11 @@ void summarize(const Study& study, const StudyRunOptions& options, const StudyOu
                     {"interrupted", outcome.interrupted}});
     return;
   }
-  fmt::print("{} runs in {}: {} reached {}, {} did not, {} crashed ({} kept from before)\n",
-             outcome.runs, options.output, outcome.reached,
+  const int missing = outcome.runs - done;
+  fmt::print("{} in {}: {} reached {}, {} did not, {} crashed{} ({} kept from before)\n",
+             counted(outcome.runs, "run"), options.output, outcome.reached,
              targets_text(study.request.recorder.stop), outcome.not_reached, outcome.crashed,
-             outcome.skipped);
+             missing > 0 ? fmt::format(", {} not made", missing) : "", outcome.skipped);
 }
 
 }  // namespace
@@ -182,25 +181,25 @@ void add_run(CLI::App& app, Context& context) {
   command
       ->add_option("study", arguments->study,
                    "Study file (YAML) or name of `ccpbench list studies`")
-      ->required();
-  command->add_option("-o,--output", options.output, "Folder for results (default results/NAME)");
+      ->required()
+      ->type_name("STUDY");
+  command->add_option("-o,--output", options.output, "Folder for results (default results/NAME)")
+      ->type_name("FOLDER");
   auto* resume =
       command->add_flag("--resume", options.resume,
                         "Keep finished runs made with the same settings, build and machine");
   command->add_flag("--force", options.force, "Redo all runs")->excludes(resume);
   command
       ->add_flag("--retry-failed", options.retry_failed,
-                 "With --resume: redo runs that crashed, were killed or ran out of memory")
+                 "Redo runs that crashed, were killed or ran out of memory")
       ->needs(resume);
   command->add_flag("--dry-run", options.dry_run, "Only say what would run, and why");
-  command
-      ->add_option("-j,--jobs", options.jobs,
-                   "Runs at a time, each bound to processor cores of its own")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_integer(*command, "-j,--jobs", options.jobs, OptionList::Range::at_least(1),
+              "Runs at a time, each bound to processor cores of its own");
   command->add_flag("--quiet", arguments->quiet, "Print only what went wrong");
   command->add_flag("--json", arguments->json, "Print one JSON object per run and one at the end");
-  command->add_option("--grace", options.grace)->group("");  // for tests
+  add_number(*command, "--grace", options.grace, OptionList::Range::at_least(0), "for tests")
+      ->group("");
   command->callback([arguments, &context] {
     const Study study = read_study(resolve_study(arguments->study));
     StudyRunOptions& options = arguments->options;

@@ -7,13 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/app/app.hpp"
+#include "harness/app/json.hpp"
 #include "harness/app/listed_options.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/run/start.hpp"
 #include "harness/simulation/column_table.hpp"
 #include "harness/simulation/step_solver.hpp"
 #include "problems/base/error.hpp"
-#include "problems/base/hdf5_file.hpp"
+#include "problems/base/output_file.hpp"
 #include "problems/scenes/scene_table.hpp"
 #include "solvers/core/trilinos.hpp"
 
@@ -24,7 +25,7 @@ struct Arguments {
   std::string size;  ///< name of the option that is the scene's size
   std::unique_ptr<Scene> scene;
   std::unique_ptr<ListedOptions> options;
-  std::vector<long> iterations{10, 20, 50, 100, 200, 500};
+  std::vector<int> iterations{10, 20, 50, 100, 200, 500};
   std::vector<std::string> starts{"cold", "history", "hertz"};
   std::string solver = "pgs", output;
   double until = 0;
@@ -43,13 +44,15 @@ StepStart step_start(const std::string& text) {
 }
 
 nlohmann::ordered_json as_json(const ColumnRow& row) {
-  const auto number = [](double value) {
-    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-  };
-  return {
-      {"spheres", row.spheres},           {"start", row.start},   {"iterations", row.iterations},
-      {"height", number(row.run.height)}, {"theory", row.theory}, {"error", number(row.run.error)},
-      {"at_rest", row.run.at_rest},       {"time", row.run.time}, {"speed", number(row.run.speed)}};
+  return {{"spheres", row.spheres},
+          {"start", row.start},
+          {"iterations", row.iterations},
+          {"height", number_or_null(row.run.height)},
+          {"theory", row.theory},
+          {"error", number_or_null(row.run.error)},
+          {"at_rest", row.run.at_rest},
+          {"time", row.run.time},
+          {"speed", number_or_null(row.run.speed)}};
 }
 
 void simulate(Arguments& a, Context& context) {
@@ -73,12 +76,11 @@ void simulate(Arguments& a, Context& context) {
     a.scene->options().set(a.size, size);
     const double theory = a.scene->height_at_rest();
     for (std::size_t s = 0; s < starts.size(); ++s) {
-      for (const long iterations : a.iterations) {
+      for (const int iterations : a.iterations) {
         progress.show(
             fmt::format("{} {}, {}, {} iterations", size, a.size, a.starts[s], iterations));
         ColumnRow row{std::stol(size), iterations, a.starts[s], theory, {}};
-        row.run = a.scene->simulate(starts[s],
-                                    {unbounded, static_cast<int>(iterations), unbounded, 1}, tools);
+        row.run = a.scene->simulate(starts[s], {unbounded, iterations, unbounded, 1}, tools);
         rows.push_back(row);
         progress.clear();
         if (!a.quiet && !a.json) {
@@ -101,7 +103,7 @@ void simulate(Arguments& a, Context& context) {
   if (a.json) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
     for (const ColumnRow& row : rows) out.push_back(as_json(row));
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
   }
 }
 
@@ -120,10 +122,8 @@ void add_simulate(CLI::App& app, Context& context) {
     a->size = entry.size;
     a->scene = entry.make();
     a->options = std::make_unique<ListedOptions>(*scene, a->scene->options(), entry.size);
-    scene->add_option("--iterations", a->iterations, "Iterations in every step, comma-separated")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 1000000000))
-        ->capture_default_str();
+    add_integers(*scene, "--iterations", a->iterations, OptionList::Range::at_least(1),
+                 "Iterations in every step");
     scene
         ->add_option(
             "--starts", a->starts,
@@ -131,13 +131,12 @@ void add_simulate(CLI::App& app, Context& context) {
             "comma-separated")
         ->delimiter(',')
         ->capture_default_str();
-    scene->add_option("-s,--solver", a->solver, "Solver of the steps")->capture_default_str();
-    scene
-        ->add_option(
-            "--until", a->until,
-            "No more iterations once it is at rest with a height wrong by this part at most")
-        ->check(CLI::NonNegativeNumber);
-    scene->add_option("-o,--output", a->output, "Table to write");
+    scene->add_option("-s,--solver", a->solver, "Solver of the steps")
+        ->type_name("SOLVER")
+        ->capture_default_str();
+    add_number(*scene, "--until", a->until, OptionList::Range::at_least(0),
+               "No more iterations once it is at rest with a height wrong by this part at most");
+    scene->add_option("-o,--output", a->output, "Table to write")->type_name("FILE");
     scene->add_flag("--force", a->force, "Overwrite the output");
     scene->add_flag("--json", a->json, "Print JSON");
     scene->add_flag("--quiet", a->quiet, "Print nothing");

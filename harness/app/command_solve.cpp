@@ -11,14 +11,16 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/app/app.hpp"
+#include "harness/app/json.hpp"
+#include "harness/app/output_check.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/run/request.hpp"
 #include "harness/run/result_file.hpp"
 #include "harness/run/run.hpp"
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
-#include "problems/base/hdf5_file.hpp"
 #include "problems/formats/catalogue.hpp"
+#include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
 
 namespace ccp::app {
@@ -48,11 +50,7 @@ void die_with(int parent) {
   if (getppid() != parent) raise(SIGKILL);  // it ended before we asked
 }
 
-nlohmann::ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
-
-void print_json(const RunResult& result, const std::string& start) {
+void print_result_json(const RunResult& result, const std::string& start) {
   nlohmann::ordered_json out;
   out["instance"] = result.instance;
   out["hash"] = result.instance_hash;
@@ -104,7 +102,7 @@ void print_json(const RunResult& result, const std::string& start) {
   out["threads"] = result.provenance.threads;
   out["backend"] = result.provenance.backend;
   out["commit"] = result.provenance.commit;
-  fmt::print("{}\n", out.dump(2));
+  print_json(out);
 }
 
 /// "residual=1e-08, energy=1e-06: reached", or which of several is not.
@@ -123,8 +121,9 @@ void print_table(const RunResult& result, const std::vector<Target>& stop) {
   const auto row = [](const char* name, const std::string& value) {
     fmt::print("{:<10} {}\n", name, value);
   };
-  row("problem", fmt::format("{}: {} contacts, {} bodies", result.instance,
-                             grouped(result.contacts), grouped(result.bodies)));
+  row("problem", fmt::format("{}: {}, {}", result.instance,
+                             counted(static_cast<std::size_t>(result.contacts), "contact"),
+                             counted(static_cast<std::size_t>(result.bodies), "body")));
   row("solver", fmt::format("{} ({} law, {}, {} thread{})", result.solver, to_string(result.law),
                             result.provenance.backend, result.provenance.threads,
                             result.provenance.threads == 1 ? "" : "s"));
@@ -145,7 +144,13 @@ void print_table(const RunResult& result, const std::vector<Target>& stop) {
   row("work",
       fmt::format("{} outer iterations, {} Krylov, {} products with N", grouped(counters.outer),
                   grouped(counters.krylov), grouped(counters.operator_applies)));
-  row("memory", fmt::format("{:.0f} bytes per contact", result.memory_per_contact));
+  const auto contacts = static_cast<double>(result.contacts);
+  row("memory",
+      fmt::format("{}{}", memory_text(result.memory_per_contact * contacts),
+                  // What a process needs anyway says nothing about contacts.
+                  result.contacts < 1000
+                      ? ""
+                      : fmt::format(", {} per contact", memory_text(result.memory_per_contact))));
   row("claim", fmt::format("{} by the solver's own measure, {}",
                            scientific(result.info.own_residual), result.info.own_residual_name));
   fmt::print("\n{:<20} {:>10} {:>10}\n", "referee", "final", "best");
@@ -185,15 +190,14 @@ void print_table(const RunResult& result, const std::vector<Target>& stop) {
   }
 }
 
-/// @throws InputError if the output is a file that the run reads, under whatever name
-void check_not_an_input(const std::string& output, const RunRequest& request) {
-  for (const std::string& input :
-       {split_place(request.problem_file).file, parse_start(request.start, "--start").name}) {
-    std::error_code none;
-    if (std::filesystem::equivalent(output, input, none)) {
-      throw InputError(output, "", "a file of its own for the result", "the input " + input);
-    }
+/// What a run may read.
+std::vector<std::string> inputs_of(const RunRequest& request) {
+  std::vector<std::string> inputs = {request.problem_file,
+                                     parse_start(request.start, "--start").name};
+  if (request.external) {
+    inputs.insert(inputs.end(), request.external->command.begin(), request.external->command.end());
   }
+  return inputs;
 }
 
 RunRequest request_of(const Arguments& arguments) {
@@ -211,6 +215,15 @@ RunRequest request_of(const Arguments& arguments) {
 /// The fields of a request as options. What can be told from the word alone is a fault of usage.
 void add_request_options(CLI::App& command, Arguments& arguments) {
   using Shape = RequestField::Shape;
+  // Of texts, for the help and what shells complete.
+  static const std::map<std::string, std::string> types = {
+      {"problem", "PROBLEM"},
+      {"solver", "SOLVER"},
+      {"external", "COMMAND"},
+      {"law", fmt::format("{}", fmt::join(texts_of(enum_values<Law>()), "|"))},
+      {"start", "START"},
+      {"stop", "MEASURE=VALUE"},
+      {"targets", "MEASURE=VALUE"}};
   std::map<std::string, CLI::Option*> options;
   for (const RequestField& field : request_fields()) {
     const auto given = [name = field.name, &arguments](const std::string& text) {
@@ -240,26 +253,42 @@ void add_request_options(CLI::App& command, Arguments& arguments) {
               RunRequest request;
               field.set(request, word, "");
             } catch (const InputError&) {
-              return "expected " + field.allowed + ", found '" + word + "'";
+              return "expected " + field.allowed + ", found " + found_value(word);
             }
             return std::string();
           },
           ""));
     }
+    if (const auto type = types.find(field.name); type != types.end()) {
+      option->type_name(type->second);
+    }
     if (field.required) option->required();
+    if (field.name == "external" || field.needs == "external") {
+      option->group("Programs of somebody else");
+    }
     if (field.hidden) option->group("");
     options[field.name] = option;
     if (!field.needs.empty()) option->needs(options.at(field.needs));
   }
 }
 
+/// A stop that could never be measured is refused before the work.
+void check_stop(const RunRequest& request) {
+  const MeasureEntry& entry = entry_of(request.recorder.stop->measure);
+  if (!entry.needs_reference || has_reference(request.problem_file)) return;
+  throw InputError("--stop", entry.name,
+                   "a problem with a reference solution (`ccpbench certify` makes one)",
+                   "none in " + request.problem_file);
+}
+
 void solve(const Arguments& arguments, Context& context) {
   if (arguments.parent > 0) die_with(arguments.parent);
   const RunRequest request = request_of(arguments);
   if (!arguments.output.empty()) {
-    check_output_path(arguments.output, arguments.force);
-    check_not_an_input(arguments.output, request);
+    check_output(arguments.output, arguments.force, inputs_of(request));
   }
+
+  if (arguments.parent == 0) check_stop(request);  // to a study it is one of many runs
 
   const std::string doubtful = overload(request.threads);
   const KokkosSession kokkos(request.threads);
@@ -287,7 +316,7 @@ void solve(const Arguments& arguments, Context& context) {
     write_result(arguments.output, request, result, "", arguments.force);
   }
   if (arguments.json) {
-    print_json(result, request.start);
+    print_result_json(result, request.start);
   } else if (!arguments.quiet) {
     print_table(result, request.recorder.stop);
     if (!doubtful.empty()) fmt::print(stderr, "ccpbench: warning: {}\n", doubtful);
@@ -304,7 +333,7 @@ void add_solve(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
   add_request_options(*command, *a);
-  command->add_option("-o,--output", a->output, "Result file to write");
+  command->add_option("-o,--output", a->output, "Result file to write")->type_name("FILE");
   command->add_flag("--force", a->force, "Overwrite the output");
   command->add_flag("--json", a->json, "Print one JSON object");
   command->add_flag("--quiet", a->quiet, "Print nothing");

@@ -38,4 +38,16 @@ class ListedOptions {
   std::vector<std::string> values_;
 };
 
+// Options of commands that are numbers, with the range in their help. What is none (nan,
+// infinities, what is too large to be held) is a fault of usage, and told as such.
+CLI::Option* add_number(CLI::App& command, const std::string& names, double& field,
+                        OptionList::Range range, const std::string& help);
+CLI::Option* add_integer(CLI::App& command, const std::string& names, int& field,
+                         OptionList::Range range, const std::string& help);
+/// Several, comma-separated.
+CLI::Option* add_integers(CLI::App& command, const std::string& names, std::vector<int>& field,
+                          OptionList::Range range, const std::string& help);
+/// --threads
+CLI::Option* add_threads(CLI::App& command, int& threads);
+
 }  // namespace ccp::app

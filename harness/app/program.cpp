@@ -4,10 +4,15 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <vector>
 
 #include "harness/app/app.hpp"
+#include "harness/app/completion.hpp"
+#include "harness/app/usage_fault.hpp"
 #include "harness/run/provenance.hpp"
 #include "problems/base/error.hpp"
+#include "problems/base/text.hpp"
 
 namespace {
 
@@ -28,6 +33,30 @@ std::string quoted(const std::string& word) {
 namespace ccp::app {
 namespace {
 
+/// Help with the defaults behind the descriptions, not in the middle of the types.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text;
+    if (option->get_type_size() != 0) text += " " + option->get_type_name();
+    if (option->get_expected_max() > 1) text += " ...";
+    return text + (option->get_required() ? " REQUIRED" : "");
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = option->get_description();
+    const std::string value = option->get_default_str();
+    if (option->get_type_size() != 0 && !value.empty()) text += " (default: " + value + ")";
+    for (const CLI::Option* other : option->get_needs()) text += "; only with " + other->get_name();
+    for (const CLI::Option* other : option->get_excludes())
+      text += "; not with " + other->get_name();
+    return text;
+  }
+};
+
+void complain(const std::string& message) {
+  fmt::print(stderr, "{}\n", valid_utf8(message));
+}
+
 /// Says that standard output took less than what was printed.
 int not_printed() {
   fmt::print(stderr, "ccpbench: standard output: expected room for what is printed, found {}\n",
@@ -43,16 +72,18 @@ int run_program(int argc, char** argv) {
   context.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error) context.program = argv[0];
   context.command_line = "ccpbench";
-  for (int i = 1; i < argc; ++i) context.command_line += " " + quoted(argv[i]);
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  for (const std::string& word : words) context.command_line += " " + valid_utf8(quoted(word));
 
   CLI::App app{"Benchmark suite for cone complementarity problems of nonsmooth contact dynamics"};
   app.name("ccpbench");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", version_text(),
                        "Print version, commit, compiler and libraries");
   app.require_subcommand(1);
-  app.footer(
-      "Exit codes: 0 done, 1 bad input, 2 usage, 3 target not reached, 4 a run crashed.\n"
-      "Start with: ccpbench list problems; ccpbench solve test-problem-1 --solver ipm");
+  const std::string codes =
+      "Exit codes: 0 done, 1 bad input, 2 usage, 3 target not reached, 4 a run crashed.";
+  app.footer(codes);  // of the commands, too
   add_list(app, context);
   add_generate(app, context);
   add_certify(app, context);
@@ -68,22 +99,29 @@ int run_program(int argc, char** argv) {
   add_report(app, context);
   add_compare(app, context);
   add_manual(app);
+  app.footer(codes +
+             "\nccpbench COMMAND --help has the options of a command.\n"
+             "Start with: ccpbench list problems; ccpbench solve test-problem-1 --solver vipm");
+  if (!words.empty() && words.front() == "--complete") {  // asked by the shells' scripts
+    fmt::print("{}", completion_text(complete(app, {words.begin() + 1, words.end()})));
+    return std::fflush(stdout) == 0 ? done : not_printed();
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& request) {  // --help, --version
-    return app.exit(request);
+    context.exit_code = app.exit(request);
   } catch (const CLI::ParseError& fault) {
-    app.exit(fault);
+    complain(usage_fault(app, words, fault));
     return usage;
   } catch (const ccp::InputError& fault) {
-    fmt::print(stderr, "ccpbench: {}\n", fault.what());
+    complain(std::string("ccpbench: ") + fault.what());
     return bad_input;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "ccpbench: out of memory\n");
     return run_crashed;
   } catch (const std::exception& fault) {
     if (std::ferror(stdout) != 0) return not_printed();  // fmt threw it
-    fmt::print(stderr, "ccpbench: internal error: {}\n", fault.what());
+    complain(std::string("ccpbench: internal error: ") + fault.what());
     return run_crashed;
   }
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? context.exit_code : not_printed();

@@ -61,6 +61,22 @@ std::string grouped(long number) {
   return number < 0 ? "-" + digits : digits;
 }
 
+std::string counted(std::size_t number, const std::string& thing) {
+  const bool bodies = thing == "body";
+  return fmt::format("{} {}", grouped(static_cast<long>(number)),
+                     number == 1 ? thing
+                     : bodies    ? "bodies"
+                                 : thing + "s");
+}
+
+std::string memory_text(double bytes) {
+  for (const char* unit : {"B", "kB", "MB"}) {
+    if (bytes < 999.5) return fmt::format("{:.3g} {}", bytes, unit);
+    bytes /= 1000;
+  }
+  return fmt::format("{:.3g} GB", bytes);
+}
+
 std::string duration(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);

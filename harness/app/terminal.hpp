@@ -25,6 +25,10 @@ class ProgressLine {
 
 /// "8,378"
 std::string grouped(long number);
+/// "8,378 contacts", "1 contact"
+std::string counted(std::size_t number, const std::string& thing);
+/// "54.4 kB"
+std::string memory_text(double bytes);
 /// Three significant digits with a unit that suits: "1.23 ms", "4.56 s", "3.1 min".
 std::string duration(double seconds);
 /// Whole numbers: "40 s", "41 min", "3.5 h".

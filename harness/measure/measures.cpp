@@ -1,5 +1,7 @@
 #include "harness/measure/measures.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -324,7 +326,8 @@ Target parse_target(const std::string& text, const std::string& where) {
   const std::optional<Measure> measure = find_measure(name);
   if (!measure) {
     throw InputError(where + ": unknown measure '" + name + "'" +
-                     did_you_mean(name, measure_names()) + " (`ccpbench list measures` shows all)");
+                     did_you_mean(name, measure_names()) +
+                     fmt::format(" (there are {})", fmt::join(measure_names(), ", ")));
   }
   Target target;
   target.measure = *measure;

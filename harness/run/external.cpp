@@ -11,6 +11,7 @@
 #include "harness/run/child_process.hpp"
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
+#include "problems/base/text.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
 #include "solvers/core/transfer.hpp"
@@ -102,9 +103,10 @@ Output read_output(const std::string& path, std::size_t size, double wall) {
   output.answer.iterations = std::lround(number_or(file, "iterations", -1));
   output.answer.own_residual = number_or(file, "own_residual", 0);
   if (!file.number_attribute("/", "own_residual")) output.answer.own_residual = std::nan("");
-  output.own_residual_name = file.string_attribute("/", "own_residual_name").value_or("");
-  output.message = file.string_attribute("/", "message").value_or("");
-  output.version = file.string_attribute("/", "version").value_or("");
+  output.own_residual_name =
+      valid_utf8(file.string_attribute("/", "own_residual_name").value_or(""));
+  output.message = valid_utf8(file.string_attribute("/", "message").value_or(""));
+  output.version = valid_utf8(file.string_attribute("/", "version").value_or(""));
   if (!file.has("/history/gamma")) return output;
 
   const auto gamma = file.read<double>("/history/gamma");

@@ -70,7 +70,7 @@ struct Row : RequestField {
 };
 
 [[noreturn]] void refuse(Text where, Text allowed, Text text) {
-  throw InputError(where, "", allowed, "'" + text + "'");
+  throw InputError(where, "", allowed, found_value(text));
 }
 
 double read_number(Text text, Text where, Text allowed, bool zero = false) {

@@ -7,6 +7,7 @@
 
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
+#include "problems/base/text.hpp"
 
 namespace ccp {
 namespace {
@@ -154,7 +155,7 @@ std::string text_of(const Hdf5File& file, const std::string& object, const std::
                      object == "/" ? "root attribute " + name : object + " attribute " + name,
                      "a string", "nothing");
   }
-  return *value;
+  return valid_utf8(*value);
 }
 
 double number_of(const Hdf5File& file, const std::string& object, const std::string& name) {

@@ -57,7 +57,7 @@ struct Entry {
     if (node.IsMap()) return "a map";
     if (node.IsSequence()) return "a list";
     if (node.IsNull()) return "nothing";
-    return "'" + node.Scalar() + "'";
+    return found_value(node.Scalar());
   }
   std::string folder() const {
     const std::string parent = fs::path(file).parent_path().string();
@@ -70,7 +70,12 @@ using Keys = std::map<std::string, Entry>;
 YAML::Node load(const std::string& path) {
   if (!is_regular_file(path)) throw InputError(path, "", "a study file (YAML)", "no such file");
   try {
-    return YAML::LoadFile(path);
+    std::vector<YAML::Node> documents = YAML::LoadAllFromFile(path);
+    if (documents.size() > 1) {
+      const Entry second{documents[1], path};
+      throw InputError(path, second.place("document"), "one YAML document", "a second one");
+    }
+    return documents.empty() ? YAML::Node() : documents.front();
   } catch (const YAML::ParserException& error) {
     std::ifstream stream(path);
     std::string line;
@@ -201,7 +206,7 @@ class Reader {
     double value = 0;
     if (!entry.node.IsScalar() || !parse_number(entry.node.Scalar(), value) || !(value >= 1) ||
         value != std::floor(value) || value > 1e6) {
-      entry.fail(key, "a whole number >= 1");
+      entry.fail(key, "a whole number from 1 to 1000000");
     }
     return static_cast<int>(value);
   }
@@ -449,23 +454,32 @@ std::string safe_in_file_names(const std::string& text) {
   return result;
 }
 
+std::vector<std::string> study_names() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(studies_folder(), error)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 std::string resolve_study(const std::string& name_or_path) {
   if (is_regular_file(name_or_path)) return name_or_path;
   const fs::path named = studies_folder() / (present_name(name_or_path) + ".yaml");
   if (path_exists(named.string())) return named.string();
-  throw InputError(name_or_path, "", "a study file or a name of `ccpbench list studies`",
-                   "no such file");
+  const std::vector<std::string> names = study_names();
+  throw InputError(name_or_path, "",
+                   fmt::format("a study file or one of {}", fmt::join(names, ", ")),
+                   "no such file" + did_you_mean(name_or_path, names));
 }
 
 std::vector<std::pair<std::string, std::string>> study_entries() {
   std::vector<std::pair<std::string, std::string>> entries;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(studies_folder(), error)) {
-    if (entry.path().extension() != ".yaml") continue;
-    const Study study = read_study(entry.path().string());
-    entries.emplace_back(entry.path().stem().string(), study.description);
+  for (const std::string& name : study_names()) {
+    entries.emplace_back(name,
+                         read_study((studies_folder() / (name + ".yaml")).string()).description);
   }
-  std::sort(entries.begin(), entries.end());
   return entries;
 }
 

@@ -61,6 +61,8 @@ std::string resolve_study(const std::string& name_or_path);
 
 /// Name and description of the studies that come with the project.
 std::vector<std::pair<std::string, std::string>> study_entries();
+/// Their names alone.
+std::vector<std::string> study_names();
 
 /// What a plan knows of a problem, so that it need not be read again.
 struct InstanceSummary {

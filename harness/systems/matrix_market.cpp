@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <deque>
 #include <memory>
 
 #include "problems/base/error.hpp"
-#include "problems/base/hdf5_file.hpp"
+#include "problems/base/output_file.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/linear/sparse_matrix.hpp"
 #include "solvers/velocity_space/body_order.hpp"
@@ -16,38 +16,30 @@
 namespace ccp {
 namespace {
 
-/// A file that is written line by line.
-class Output {
- public:
-  explicit Output(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "w")) {
-    if (!file_) throw InputError(path, "", "a file that can be written", "an error");
-  }
-  template <class... Arguments>
-  void print(const char* format, const Arguments&... arguments) {
-    fmt::print(file_.get(), fmt::runtime(format), arguments...);
-  }
-  void finish() {
-    const bool good = !std::ferror(file_.get());
-    if (std::fclose(file_.release()) != 0 || !good) {
-      throw InputError(path_, "", "a file that can be written", "an error of the disk");
-    }
-  }
-
- private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
-};
-
-void write_vector(const std::string& path, const std::string& what,
-                  const std::vector<double>& data) {
-  Output out(path);
+void write_vector(OutputFile& out, const std::string& what, const std::vector<double>& data) {
   out.print("%%MatrixMarket matrix array real general\n% {}\n{} 1\n", what, data.size());
   for (const double value : data) out.print("{:.17g}\n", value);
-  out.finish();
 }
+
+/// The files PREFIX-NAME.mtx under construction, if all can be written.
+struct Outputs {
+  Outputs(const std::string& prefix, const std::vector<std::string>& names, bool overwrite,
+          const std::vector<std::string>& inputs) {
+    for (const std::string& name : names) {
+      paths.push_back(prefix + "-" + name + ".mtx");
+      check_output_path(paths.back(), overwrite, inputs);
+    }
+    for (const std::string& path : paths) files.emplace_back(path);
+  }
+  /// @return their paths
+  std::vector<std::string> commit() {
+    commit_all(files);
+    return paths;
+  }
+
+  std::vector<std::string> paths;
+  std::deque<OutputFile> files;
+};
 
 /// Symmetric 3x3 blocks on the contacts, contact axes.
 using Blocks = std::vector<Sym3>;
@@ -58,17 +50,15 @@ class DelassusWriter {
   explicit DelassusWriter(const ContactProblem& problem)
       : problem_(problem), matrix_(assemble_delassus(problem)) {}
 
-  void write(const std::string& path, const std::string& what, const Blocks* added) const {
+  void write(OutputFile& out, const std::string& what, const Blocks* added) const {
     const std::size_t n = problem_.contacts();
     std::size_t entries = 0;
     for_each(added, [&](std::size_t, std::size_t, double) { ++entries; });
-    Output out(path);
     out.print("%%MatrixMarket matrix coordinate real symmetric\n% {}\n{} {} {}\n", what, 3 * n,
               3 * n, entries);
     for_each(added, [&](std::size_t row, std::size_t column, double value) {
       out.print("{} {} {:.17g}\n", row + 1, column + 1, value);
     });
-    out.finish();
   }
 
  private:
@@ -132,9 +122,8 @@ Blocks scaling_blocks(const FrozenSystem& system, const std::vector<double>& reg
   return blocks;
 }
 
-void write_velocity_matrix(const std::string& path, const std::string& what,
-                           const ContactProblem& problem, VelocitySystem& velocity,
-                           const BodyOrder& order, const Blocks& blocks) {
+void write_velocity_matrix(OutputFile& out, const std::string& what, const ContactProblem& problem,
+                           VelocitySystem& velocity, const BodyOrder& order, const Blocks& blocks) {
   const std::size_t n = problem.contacts();
   // K in world axes, by the system's order of contacts.
   const auto contact_order =
@@ -158,7 +147,6 @@ void write_velocity_matrix(const std::string& path, const std::string& what,
   const auto number = [&](std::size_t unknown) {  // in the problem's order of bodies
     return each * static_cast<std::size_t>(order.body[unknown / each]) + unknown % each;
   };
-  Output out(path);
   out.print("%%MatrixMarket matrix coordinate real symmetric\n% {}\n{} {} {}\n", what, size, size,
             values.size());
   for (std::size_t column = 0; column < size; ++column) {
@@ -167,21 +155,19 @@ void write_velocity_matrix(const std::string& path, const std::string& what,
       out.print("{} {} {:.17g}\n", std::max(i, j) + 1, std::min(i, j) + 1, values[k]);
     }
   }
-  out.finish();
 }
 
 /// S and b of systems in body space, in the problem's order of bodies.
-std::vector<std::string> export_body_systems(const std::vector<std::string>& files,
-                                             const FrozenSystems& systems,
-                                             const ContactProblem& problem) {
+void export_body_systems(Outputs& outputs, const FrozenSystems& systems,
+                         const ContactProblem& problem) {
   const HostBlocks& pattern = systems.pattern;
   const auto size = static_cast<std::size_t>(pattern.block_size), rows = pattern.rows();
-  auto file = files.begin();
+  auto file = outputs.files.begin();
   for (const FrozenSystem& system : systems.systems) {
     const std::string of = fmt::format(
         " of {} after {} outer iterations of {}, mass-scaled body velocities, world axes",
         problem.name, system.outer, systems.solver);
-    Output out(*file++);
+    OutputFile& out = *file++;
     out.print("%%MatrixMarket matrix coordinate real symmetric\n% {}\n{} {} {}\n", "S" + of,
               size * rows, size * rows,
               size * size * pattern.columns.size() - rows * size * (size - 1) / 2);
@@ -201,38 +187,28 @@ std::vector<std::string> export_body_systems(const std::vector<std::string>& fil
         }
       }
     }
-    out.finish();
     write_vector(*file++, "b" + of, b);
   }
-  return files;
-}
-
-/// PREFIX-NAME.mtx for every name, if all can be written.
-std::vector<std::string> paths(const std::string& prefix, const std::vector<std::string>& names,
-                               bool overwrite) {
-  std::vector<std::string> all;
-  for (const std::string& name : names) {
-    all.push_back(prefix + "-" + name + ".mtx");
-    check_output_path(all.back(), overwrite);
-  }
-  return all;
 }
 
 }  // namespace
 
 std::vector<std::string> export_problem_matrices(const std::string& prefix,
-                                                 const ContactProblem& problem, bool overwrite) {
-  const auto files = paths(prefix, {"N", "r", "mu"}, overwrite);
+                                                 const ContactProblem& problem, bool overwrite,
+                                                 const std::vector<std::string>& inputs) {
+  Outputs outputs(prefix, {"N", "r", "mu"}, overwrite, inputs);
+  auto& files = outputs.files;
   const std::string of = " of " + problem.name;
   DelassusWriter(problem).write(files[0], "N" + of + ", contact axes (n, t1, t2), 1/kg", nullptr);
   write_vector(files[1], "r" + of + ", contact axes (n, t1, t2), m/s", problem.r);
   write_vector(files[2], "mu" + of, problem.mu);
-  return files;
+  return outputs.commit();
 }
 
 std::vector<std::string> export_system_matrices(const std::string& prefix,
                                                 const FrozenSystems& systems,
-                                                const ContactProblem& problem, bool overwrite) {
+                                                const ContactProblem& problem, bool overwrite,
+                                                const std::vector<std::string>& inputs) {
   const bool bodies = problem.form == ContactProblem::Form::bodies;
   const bool in_body_space = systems.space == Space::body;
   std::vector<std::string> names;
@@ -245,8 +221,11 @@ std::vector<std::string> export_system_matrices(const std::string& prefix,
       if (*name != 'S' || bodies) names.push_back(fmt::format("{}-{}", system.outer, name));
     }
   }
-  const auto files = paths(prefix, names, overwrite);
-  if (in_body_space) return export_body_systems(files, systems, problem);
+  Outputs outputs(prefix, names, overwrite, inputs);
+  if (in_body_space) {
+    export_body_systems(outputs, systems, problem);
+    return outputs.commit();
+  }
   const DelassusWriter delassus(problem);
   const Problem device(problem);
   std::unique_ptr<VelocitySystem> velocity;
@@ -255,7 +234,7 @@ std::vector<std::string> export_system_matrices(const std::string& prefix,
     velocity = make_velocity_system(device, "natural", "block_jacobi");
     order = order_bodies(problem, "natural", false);
   }
-  auto file = files.begin();
+  auto file = outputs.files.begin();
   for (const FrozenSystem& system : systems.systems) {
     const std::string of =
         fmt::format(" of {} after {} outer iterations", problem.name, system.outer);
@@ -267,7 +246,7 @@ std::vector<std::string> export_system_matrices(const std::string& prefix,
                             problem, *velocity, order, blocks);
     }
   }
-  return files;
+  return outputs.commit();
 }
 
 }  // namespace ccp

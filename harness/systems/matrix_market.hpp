@@ -15,9 +15,11 @@ namespace ccp {
 ///     PREFIX-mu.mtx   mu, n
 ///
 /// N is assembled once, as blocks in world axes; each is turned into contact axes on its way to the
-/// file. @return the files written @throws InputError if one exists (and `overwrite` is false)
+/// file. @param inputs  files that may not be overwritten @return the files written
+/// @throws InputError if one exists (and `overwrite` is false)
 std::vector<std::string> export_problem_matrices(const std::string& prefix,
-                                                 const ContactProblem& problem, bool overwrite);
+                                                 const ContactProblem& problem, bool overwrite,
+                                                 const std::vector<std::string>& inputs = {});
 
 /// The same for frozen Newton systems, K = outer iterations done before it:
 ///
@@ -33,6 +35,7 @@ std::vector<std::string> export_problem_matrices(const std::string& prefix,
 /// Kokkos must be running.
 std::vector<std::string> export_system_matrices(const std::string& prefix,
                                                 const FrozenSystems& systems,
-                                                const ContactProblem& problem, bool overwrite);
+                                                const ContactProblem& problem, bool overwrite,
+                                                const std::vector<std::string>& inputs = {});
 
 }  // namespace ccp

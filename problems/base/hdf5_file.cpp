@@ -1,17 +1,19 @@
 #include "problems/base/hdf5_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <hdf5.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <type_traits>
 
 #include "problems/base/error.hpp"
+#include "problems/base/output_file.hpp"
 
 namespace ccp {
 namespace fs = std::filesystem;
@@ -126,24 +128,23 @@ std::vector<std::string> strings_of(hid_t type, std::size_t count, const Read& r
 
 }  // namespace
 
-void check_output_path(const std::string& path, bool overwrite) {
-  const fs::path target(path);
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) {
-    throw InputError(path, "", "an existing folder to write to", "no folder " + folder.string());
-  }
-  if (access(folder.c_str(), W_OK) != 0) {
-    throw InputError(path, "", "a writable folder",
-                     fmt::format("{}: {}", folder.string(), std::strerror(errno)));
-  }
-  if (fs::is_directory(target, error)) {
-    throw InputError(path, "", "a file name", "a folder");
-  }
-  if (!overwrite && fs::exists(target, error)) {
-    throw InputError(path, "", "no file of that name (--force overwrites it)", "an existing file");
-  }
+namespace {
+
+/// Why a file that is there cannot be read now, or "". HDF5 locks what it opens, and whoever writes
+/// a file holds its lock alone.
+std::string why_locked(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  const int taken = flock(file, LOCK_SH | LOCK_NB);
+  const int reason = errno;
+  close(file);
+  if (taken == 0) return "";
+  if (reason == EWOULDBLOCK) return "one that another program has locked, to write to it";
+  return fmt::format("a file system without locks ({}); HDF5_USE_FILE_LOCKING=FALSE does without",
+                     std::strerror(reason));
 }
+
+}  // namespace
 
 Hdf5File Hdf5File::open(const std::string& path) {
   silence_hdf5();
@@ -163,6 +164,9 @@ Hdf5File Hdf5File::open(const std::string& path) {
   }
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (id < 0) {
+    if (const std::string locked = why_locked(path); !locked.empty()) {
+      throw InputError(path, "", "a file that can be read now", locked);
+    }
     throw InputError(
         path, "", "a whole HDF5 file",
         fmt::format("a truncated or damaged one ({} bytes)", fs::file_size(path, error)));
@@ -211,24 +215,9 @@ void Hdf5File::commit(bool durable) {
   }
   H5Fclose(std::exchange(id_, -1));
 
-  const std::string temporary = fmt::format("{}.{}.part", path_, getpid());
-  std::FILE* stream = std::fopen(temporary.c_str(), "wb");
-  bool good = stream != nullptr;
-  int reason = errno;
-  const auto step = [&](bool succeeded) {
-    if (good && !succeeded) reason = errno, good = false;
-  };
-  if (stream) {
-    step(std::fwrite(image.data(), 1, image.size(), stream) == image.size());
-    step(std::fflush(stream) == 0);
-    if (durable) step(fsync(fileno(stream)) == 0);
-    step(std::fclose(stream) == 0);
-  }
-  if (good) step(std::rename(temporary.c_str(), path_.c_str()) == 0);
-  if (!good) {
-    std::remove(temporary.c_str());
-    fail("", fmt::format("to write {} bytes", image.size()), std::strerror(reason));
-  }
+  OutputFile file(path_);
+  file.write(image.data(), image.size());
+  file.commit(durable);
 }
 
 void Hdf5File::fail(const std::string& place, const std::string& expected,

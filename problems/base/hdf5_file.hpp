@@ -12,9 +12,7 @@ namespace ccp {
 /// dataset. Supported element types: double, int32, int64 (numbers of other widths are converted by
 /// HDF5 when read) and strings as attributes or 1-D datasets.
 ///
-/// A file being written is put together in memory; commit() writes it under a temporary name beside
-/// the target and then renames it. Before commit(), and when it fails (a full disk), nothing is
-/// left behind and an older file of that name stays as it is.
+/// A file being written is put together in memory; commit() writes it, as an OutputFile.
 class Hdf5File {
  public:
   static Hdf5File open(const std::string& path);
@@ -91,9 +89,5 @@ class Hdf5File {
   std::string root_;  ///< of the group entered; empty: the whole file
   std::string name_;  ///< for messages; empty: the path
 };
-
-/// @throws InputError unless a file could be written at `path` (folder there and writable; the file
-/// itself not there, or `overwrite`). For refusing before the work, not after it.
-void check_output_path(const std::string& path, bool overwrite);
 
 }  // namespace ccp

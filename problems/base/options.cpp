@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 
 #include "problems/base/error.hpp"
@@ -44,6 +45,15 @@ std::string number_text(double value) {
 bool parse_number(const std::string& text, double& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
+}
+
+std::string found_value(const std::string& text) {
+  constexpr std::size_t most = 40;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool number = !text.empty() && *end == '\0' && std::isdigit(text[text[0] == '-']);
+  return fmt::format("'{}'{}", text.size() > most ? text.substr(0, most) + "..." : text,
+                     number && std::abs(value) > 0x1p31 ? ", which is too large" : "");
 }
 
 OptionList& OptionList::number(const std::string& name, double& field, Range range,
@@ -148,7 +158,7 @@ bool OptionList::has(const std::string& name) const {
 
 void OptionList::refuse(const Option& option, const std::string& value) const {
   throw InputError(owner_, fmt::format("option {}", option.name), option.allowed,
-                   fmt::format("'{}'", value));
+                   found_value(value));
 }
 
 void OptionList::check() const {

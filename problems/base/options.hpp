@@ -94,4 +94,8 @@ std::string number_text(double value);
 /// The number `text` is, all of it. @return false if it is none
 bool parse_number(const std::string& text, double& value);
 
+/// What a message says that it found where a value should be: the first letters of the text, in
+/// quotes, and whether it is a number that is too large to be held.
+std::string found_value(const std::string& text);
+
 }  // namespace ccp

@@ -9,6 +9,7 @@
 #include <pugixml.hpp>
 
 #include "problems/base/error.hpp"
+#include "problems/base/text.hpp"
 
 namespace ccp {
 namespace {
@@ -60,6 +61,15 @@ std::vector<double> positive(const std::string& path, const pugi::xml_node& piec
   return values;
 }
 
+/// The states of the papers' Test Problems, as the author's archive names them, are told apart from
+/// our own piles of that description.
+std::string name_of(const std::string& stem) {
+  if (stem == "particles2048pile") return "kleinert-tp1";
+  if (stem == "particles5040pile") return "kleinert-tp2";
+  if (stem == "particles10192pile") return "kleinert-tp3";
+  return valid_utf8(stem);
+}
+
 }  // namespace
 
 Spheres read_kleinert(const std::string& path) {
@@ -97,17 +107,8 @@ Spheres read_kleinert(const std::string& path) {
 
 ContactProblem import_kleinert(const std::string& path, std::size_t contacts,
                                const SphereModel& model, const HeavySpheres& heavy) {
-  struct Known {
-    std::size_t spheres, contacts;
-  };
-  constexpr Known papers[] = {{2048, 8378}, {5040, 21050}, {10192, 43409}};
-
   Spheres spheres = read_kleinert(path);
-  if (contacts == 0) {
-    for (const Known& known : papers) {
-      if (spheres.count() == known.spheres) contacts = known.contacts;
-    }
-  }
+  if (contacts == 0) contacts = papers_contacts(spheres.count());
   sort_spatially(spheres);
   std::vector<Candidate> candidates;
   if (contacts > 0) {
@@ -119,11 +120,11 @@ ContactProblem import_kleinert(const std::string& path, std::size_t contacts,
   }
   make_heavier(spheres, heavy);
   ContactProblem problem = sphere_problem(spheres, candidates, model);
-  problem.name = std::filesystem::path(path).stem().string();
+  problem.name = name_of(std::filesystem::path(path).stem().string());
   problem.source.kind = "imported";
   problem.source.description =
       fmt::format("particle state {} of Kleinert's nonsmooth granular benchmarks",
-                  std::filesystem::path(path).filename().string());
+                  valid_utf8(std::filesystem::path(path).filename().string()));
   problem.source.licence = "MIT";
   return problem;
 }

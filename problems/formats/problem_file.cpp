@@ -7,6 +7,7 @@
 
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
+#include "problems/base/text.hpp"
 #include "problems/formats/problem_place.hpp"
 
 namespace ccp {
@@ -15,7 +16,7 @@ namespace {
 constexpr const char* format_name = "ccpbench-problem";
 
 std::string text_or(const Hdf5File& file, const char* object, const char* name) {
-  return file.string_attribute(object, name).value_or("");
+  return valid_utf8(file.string_attribute(object, name).value_or(""));
 }
 
 /// A single number, or nothing.
@@ -35,7 +36,7 @@ std::string required_text(const Hdf5File& file, const char* name) {
   if (!text) {
     throw InputError(file.path(), fmt::format("root attribute {}", name), "a string", "nothing");
   }
-  return *text;
+  return valid_utf8(*text);
 }
 
 /// Shape check before the data are looked at: [rows, tail...] with the rank and the tail given.
@@ -93,7 +94,7 @@ ContactProblem read_problem(const std::string& path) {
   const auto format = file.string_attribute("/", "format");
   if (!format || *format != format_name) {
     throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
-                     format ? fmt::format("'{}'", *format) : "nothing");
+                     found_format(file));
   }
   const auto version = number(file, "/", "version");
   if (!version || !(*version == 1 || *version == problem_schema_version)) {
@@ -154,6 +155,10 @@ ContactProblem read_problem(const std::string& path) {
                      expected);
   }
   return problem;
+}
+
+bool has_reference(const std::string& path) {
+  return open_problem(path).has("/reference");
 }
 
 void write_problem(const std::string& path, const ContactProblem& problem, bool overwrite) {

@@ -21,6 +21,9 @@ class Hdf5File;
 ///         frame not orthonormal, content that does not match its hash
 ContactProblem read_problem(const std::string& path);
 
+/// Whether the problem at `path` has a reference solution. @throws InputError if there is no file
+bool has_reference(const std::string& path);
+
 /// Writes a problem (validated first) under its final name only when it is complete.
 /// @throws InputError if the problem is invalid, or the file exists and `overwrite` is false
 void write_problem(const std::string& path, const ContactProblem& problem, bool overwrite);

@@ -6,6 +6,7 @@
 
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
+#include "problems/base/text.hpp"
 
 namespace ccp {
 
@@ -24,6 +25,18 @@ ProblemPlace split_place(const std::string& place) {
   return {match[1], match[2]};
 }
 
+std::string found_format(const Hdf5File& file) {
+  if (const auto format = file.string_attribute("/", "format")) {
+    return "'" + valid_utf8(*format) + "'";
+  }
+  if (file.has("/fclib_local") || file.has("/fclib_global")) {
+    return "a problem of the Friction Contact Library; `ccpbench import fclib` makes a problem "
+           "file "
+           "of it";
+  }
+  return "nothing";
+}
+
 bool is_sequence(const std::string& path) {
   try {
     return Hdf5File::open(path).string_attribute("/", "format") == sequence_format;
@@ -37,7 +50,7 @@ SequenceSummary read_sequence_summary(const std::string& path) {
   const auto format = file.string_attribute("/", "format");
   if (format != sequence_format) {
     throw InputError(path, "root attribute format", fmt::format("'{}'", sequence_format),
-                     format ? fmt::format("'{}'", *format) : "nothing");
+                     found_format(file));
   }
   const auto version = file.number_attribute("/", "version");
   if (!version || version->size() != 1 || version->front() != sequence_schema_version) {
@@ -55,7 +68,7 @@ SequenceSummary read_sequence_summary(const std::string& path) {
                        "a member " + groups[k]);
     }
   }
-  return {*name, groups.size()};
+  return {valid_utf8(*name), groups.size()};
 }
 
 std::vector<std::string> steps_of(const std::string& place) {

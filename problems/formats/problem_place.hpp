@@ -19,6 +19,11 @@ struct ProblemPlace {
 /// Takes "seq.h5#3" apart; what does not end in #NUMBER or #NUMBER..NUMBER is a file as a whole.
 ProblemPlace split_place(const std::string& place);
 
+class Hdf5File;
+
+/// What a message says that it found where the root attribute `format` should be another one.
+std::string found_format(const Hdf5File& file);
+
 /// Whether there is an HDF5 file with a sequence at `path`.
 bool is_sequence(const std::string& path);
 

@@ -6,33 +6,23 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "problems/base/error.hpp"
-#include "problems/base/hdf5_file.hpp"
+#include "problems/base/output_file.hpp"
 #include "problems/model/impulses.hpp"
 
 namespace ccp {
 namespace {
 
-/// A text file under construction.
-class TextFile {
- public:
-  explicit TextFile(std::string path) : path_(std::move(path)), file_(path_, std::ios::binary) {}
-  template <class... Arguments>
-  void print(const char* format, const Arguments&... arguments) {
-    file_ << fmt::format(fmt::runtime(format), arguments...);
+/// Text as the value of an XML attribute.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
   }
-  void finish() {
-    file_.close();
-    if (!file_) throw InputError(path_, "", "a file that can be written", "an error of the disk");
-  }
-
- private:
-  std::string path_;
-  std::ofstream file_;
-};
+  return out;
+}
 
 /// A PolyData file: points, polygons of equal size (1: vertices, 2: lines, 3: triangles), and
 /// arrays on either.
@@ -48,11 +38,10 @@ class PolyData {
   std::size_t corners_each = 3;
   std::vector<Field> point_fields, cell_fields;
 
-  void write(const std::string& path) const {
+  void write(OutputFile& file) const {
     static const char* const kinds[] = {"Verts", "Lines", "Polys"};
     const std::size_t cells = corners.size() / corners_each;
     const auto count = [&](std::size_t kind) { return kind + 1 == corners_each ? cells : 0; };
-    TextFile file(path);
     file.print(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"0.1\">\n<PolyData>\n");
     file.print(
@@ -73,11 +62,10 @@ class PolyData {
     file.print("</DataArray>\n<DataArray type=\"Int64\" Name=\"offsets\">\n");
     for (std::size_t k = 1; k <= cells; ++k) file.print("{}\n", k * corners_each);
     file.print("</DataArray>\n</{}>\n</Piece>\n</PolyData>\n</VTKFile>\n", kinds[corners_each - 1]);
-    file.finish();
   }
 
  private:
-  static void write_array(TextFile& file, const Field& field) {
+  static void write_array(OutputFile& file, const Field& field) {
     file.print("<DataArray type=\"Float64\" Name=\"{}\" NumberOfComponents=\"{}\">\n", field.name,
                field.components);
     for (std::size_t k = 0; k < field.data.size(); ++k) {
@@ -253,22 +241,23 @@ void export_vtk(const std::string& prefix, const ContactProblem& problem,
   }
   const std::string bodies = prefix + "-bodies.vtp", contacts = prefix + "-contacts.vtp",
                     both = prefix + ".vtm";
+  std::deque<OutputFile> files;
   for (const std::string& path : {bodies, contacts, both}) {
-    check_output_path(path, options.overwrite);
+    check_output_path(path, options.overwrite, options.inputs);
   }
-  bodies_of(problem, gamma, options.detail).write(bodies);
-  contacts_of(problem, gamma).write(contacts);
+  for (const std::string& path : {bodies, contacts, both}) files.emplace_back(path);
+  bodies_of(problem, gamma, options.detail).write(files[0]);
+  contacts_of(problem, gamma).write(files[1]);
   const auto name = [](const std::string& path) {
-    return std::filesystem::path(path).filename().string();
+    return escaped(std::filesystem::path(path).filename().string());
   };
-  TextFile file(both);
-  file.print(
+  files[2].print(
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"vtkMultiBlockDataSet\" version=\"1.0\">\n"
       "<vtkMultiBlockDataSet>\n<DataSet index=\"0\" name=\"bodies\" file=\"{}\"/>\n"
       "<DataSet index=\"1\" name=\"contacts\" file=\"{}\"/>\n"
       "</vtkMultiBlockDataSet>\n</VTKFile>\n",
       name(bodies), name(contacts));
-  file.finish();
+  commit_all(files);
 }
 
 }  // namespace ccp

@@ -13,6 +13,7 @@ struct VtkOptions {
   /// -1: centres only, for Point Gaussian or Glyph.
   int detail = 1;
   bool overwrite = false;
+  std::vector<std::string> inputs;  ///< files that may not be overwritten
 };
 
 /// Writes bodies and force chains for ParaView: PREFIX.vtm, which refers to

@@ -73,6 +73,19 @@ std::vector<Candidate> find_candidates(const Spheres& spheres, double cutoff, do
   return candidates;
 }
 
+std::size_t papers_contacts(std::size_t spheres) {
+  switch (spheres) {
+    case 2048:
+      return 8378;
+    case 5040:
+      return 21050;
+    case 10192:
+      return 43409;
+    default:
+      return 0;
+  }
+}
+
 std::vector<Candidate> nearest_candidates(const Spheres& spheres, std::size_t count) {
   if (count == 0 || spheres.count() == 0) {
     if (count > 0) throw InputError(fmt::format("{} contacts asked for, but no spheres", count));

@@ -21,6 +21,9 @@ inline bool by_bodies(const Candidate& x, const Candidate& y) {
 /// The cutoff for potential contacts that the papers' three Test Problems share, in mean radii.
 inline constexpr double papers_cutoff = 0.666;
 
+/// The number of contacts of the papers' Test Problem of so many spheres; 0: there is none.
+std::size_t papers_contacts(std::size_t spheres);
+
 /// All sphere-sphere and sphere-ground pairs with a gap below cutoff + sweep * (closing speed),
 /// ordered by (a, b).
 /// @param sweep  s, how far ahead approaching pairs are looked for

@@ -14,6 +14,7 @@ namespace {
 
 void check(ColumnOptions options) {
   options.list().check();
+  check_size("column", "spheres", static_cast<double>(options.spheres));
 }
 
 double sphere_mass(const ColumnOptions& o) {

@@ -78,6 +78,8 @@ PileOptions checked(PileOptions o) {
     throw InputError("scene pile", "option radius_max", fmt::format(">= {}", o.radius_min),
                      fmt::format("{}", o.radius_max));
   }
+  check_size("pile", "spheres", static_cast<double>(o.spheres));
+  if (o.contacts == 0) o.contacts = papers_contacts(o.spheres);
   o.model.gravity = {0, 0, -o.gravity};
   return o;
 }
@@ -138,7 +140,8 @@ OptionList PileOptions::list() {
   return OptionList("pile", "scene")
       .integer("spheres", spheres, Range::at_least(1), "Number of spheres")
       .integer("contacts", contacts, Range::at_least(0),
-               "Number of contacts, nearest pairs first (0: within 0.666 mean radii)")
+               "Number of contacts, nearest pairs first (0: the papers' for 2048, 5040 and 10192 "
+               "spheres, else all pairs within 0.666 mean radii)")
       .integer("seed", seed, Range::at_least(0), "Seed of radii and jitter")
       .integer("column", column, Range::at_least(0),
                "Spheres along a side of the column at the start (0: cbrt(spheres/4))")

@@ -15,7 +15,9 @@ namespace ccp {
 /// Defaults describe Test Problems 1-3 of Kleinert 2014 and 2017.
 struct PileOptions {
   std::uint64_t spheres = 2048;
-  std::uint64_t contacts = 8378;  ///< the pairs of smallest gap; 0 = all within 0.666 mean radii
+  /// The pairs of smallest gap; 0: as many as the papers' Test Problem of so many spheres has, else
+  /// all within 0.666 mean radii.
+  std::uint64_t contacts = 0;
   std::uint64_t seed = 1;
   int column = 0;     ///< spheres along one side of the column; 0 = cbrt(spheres / 4)
   double drop = 0.1;  ///< m, lowest layer above the ground at the start

@@ -66,6 +66,7 @@ OptionList ParticleOptions::list() {
 ContactProblem generate_pyramid(const PyramidOptions& options, StepSolver& solver,
                                 const SceneRecorder& record) {
   PyramidOptions(options).list().check();
+  check_size("pyramid", "rows", 0.5 * options.rows * (options.rows + 1.0));
   Spheres spheres;
   for (int row = 0; row < options.rows; ++row) {
     const int count = options.rows - row;

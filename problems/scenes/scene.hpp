@@ -17,6 +17,9 @@ struct SceneState {
 };
 using SceneRecorder = std::function<void(const SceneState&)>;
 
+/// @throws InputError if this machine has not the memory for a scene of so many bodies
+void check_size(const std::string& scene, const std::string& option, double bodies);
+
 /// What happens on the way, for progress displays.
 struct SceneProgress {
   int step = 0;

@@ -4,10 +4,13 @@
 Runs the built program named by the environment variable CCPBENCH in a folder of its own.
 """
 
+import fcntl
 import functools
 import json
 import os
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -146,10 +149,11 @@ class Tables(CommandLine):
         text = " ".join(text.split())
         for option in options:
             flag = "--" + option["name"].replace("_", "-")
-            self.assertRegex(text, f"{flag} (NUMBER|INTEGER|TEXT)")
-            self.assertIn(option["help"], text)
             allowed = option["allowed"].removeprefix("number ").removeprefix("integer ")
-            if allowed not in ("any", "text"):
+            choices = allowed.removeprefix("one of ").replace(", ", "|")
+            self.assertRegex(text, f"{flag} (NUMBER|INTEGER|TEXT|{re.escape(choices)})")
+            self.assertIn(option["help"], text)
+            if allowed not in ("any", "text") and "|" not in choices:
                 self.assertIn(f"{option['help']} ({allowed})", text)
 
     def test_every_scene_with_options_is_a_command(self):
@@ -194,6 +198,18 @@ class Tables(CommandLine):
                      parts=["importer fclib", "option form", "auto, bodies, assembled"])
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_scenes_that_are_too_large_are_refused_at_once(self):
+        for scene, option, value in (("pile", "spheres", "99999999999"),
+                                     ("column", "spheres", "999999999999"),
+                                     ("pyramid", "rows", "2000000000")):
+            with self.subTest(scene=scene):
+                begin = time.monotonic()
+                self.refused("generate", scene, f"--{option}", value, "-o", self.path("x.h5"),
+                             parts=[f"option {option}", "of memory", "which need about", "GB"])
+                self.assertLess(time.monotonic() - begin, 10)
+        self.refused("generate", "pile", "--spheres", "9" * 300, "-o", self.path("x.h5"),
+                     parts=["integer >= 1", "...', which is too large"])
+
     def test_a_trajectory_is_whole_or_not_there(self):
         csv, out = self.path("t.csv"), self.path("p.h5")
         steps = ("generate", "pyramid", "--rows", "2", "--steps", "3", "--trajectory", csv, "-o", out)
@@ -212,7 +228,7 @@ class Problems(CommandLine):
     def test_generate_check_and_info(self):
         path = self.scene("hyperstatic-table")
         out, _ = self.run_program("check", path)
-        self.assertIn(f"{path}: good (problem hyperstatic-table, 4 contacts, 1 bodies)", out)
+        self.assertIn(f"{path}: good (problem hyperstatic-table, 4 contacts, 1 body)", out)
         info = json.loads(self.run_program("info", path, "--json")[0])
         with h5py.File(path) as file:
             self.assertEqual(file.attrs["format"], "ccpbench-problem")
@@ -334,6 +350,10 @@ class Problems(CommandLine):
             self.assertTrue(((radius >= 0.008) & (radius <= 0.016)).all())
             self.assertTrue((file["bodies/position"][:, 2] > 0.5 * radius).all())  # on the ground
             self.assertGreater(file["contacts/gap"][:].min(), -0.25 * radius.min())
+        # Without a number of contacts: all near pairs, named after the output.
+        out, _ = self.run_program("generate", "pile", "--spheres", "20", "-o", self.path("near.h5"))
+        self.assertRegex(out, r"near\.h5: [0-9]+ contacts between 20 bodies")
+        self.assertEqual(json.loads(self.run_program("info", "near.h5", "--json")[0])["name"], "near")
         self.refused("generate", "pile", "--spheres", "5", "--contacts", "1000", "-o",
                      self.path("c.h5"), parts=["1000 contacts asked for, but only"])
         self.assertFalse(os.path.exists(self.path("c.h5")))
@@ -635,23 +655,130 @@ class Solve(CommandLine):
         self.run_program("solve", path, "--solver", "pgj", "-o", out, "--force")
         self.run_program("check", out)
 
-    def test_output_that_is_an_input(self):
+    def test_numbers_of_every_command(self):
+        """What is no number is a fault of usage before anything is read, told in one short line."""
+        commands = {
+            ("certify", "x.h5"): {"--residual": "> 0", "--time-limit": "> 0", "--threads": ">= 1"},
+            ("freeze-systems", "x.h5", "--at", "1", "-o", "y.h5"): {"--threads": ">= 1"},
+            ("precond", "x.h5"): {"--tolerance": ">= 0 and <= 1", "--max-iterations": ">= 1",
+                                  "--restart": ">= 1", "--eigenvalue-steps": ">= 0 and <= 1000",
+                                  "--threads": ">= 1"},
+            ("export", "vtk", "x.h5", "-o", "y"): {"--detail": ">= -1 and <= 4"},
+            ("simulate", "column"): {"--iterations": ">= 1", "--until": ">= 0"},
+            ("generate", "pile", "-o", "y.h5"): {"--threads": ">= 1"},
+            ("run", "x.yaml"): {"--jobs": ">= 1"}}
+        for command, options in commands.items():
+            text = " ".join(self.run_program(*command, "--help")[0].split())
+            for option, allowed in options.items():
+                self.assertRegex(text, f"{option} (NUMBER|INTEGER)")
+                self.assertIn(f"({allowed})", text)
+                for value in ("nan", "inf", "-2", "1e999", "9" * 300, "x", "1.5.2"):
+                    if value == "9" * 300 and option in ("--residual", "--time-limit", "--until"):
+                        continue  # a number
+                    with self.subTest(command=command, option=option, value=value):
+                        _, err = self.run_program(*command, f"{option}={value}", code=USAGE)
+                        self.assertIn(f"{option}: expected ", err)
+                        self.assertIn(allowed, err)
+                        self.assertIn(value[:20], err)
+                        self.assertLess(len(err), 300)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_numbers_in_texts(self):
         path = self.scene("stack")
-        before = self.read("stack.h5")
-        os.link(path, self.path("same.h5"))
-        for out in (path, self.path("same.h5")):
-            self.refused("solve", path, "--solver", "pgj", "-o", out, "--force",
-                         parts=[out, "a file of its own"])
-        self.assertEqual(self.read("stack.h5"), before)
+        solve = ("solve", path, "--solver")
+        for value in ("nan", "inf", "-inf", "1e999", "99999999999999999999"):
+            for words in ((*solve, f"pgj[max_iterations={value}]"), (*solve, "pgj", "--stop", f"error=-{value}"),
+                          (*solve, "pgj", "--targets", f"error=-{value}"),
+                          (*solve, "pgj", "--start", f"reference*-{value}"),
+                          ("freeze-systems", path, "--at", value, "-o", "y.h5"),
+                          ("simulate", "column", "--starts", f"history[beta=-{value}]")):
+                with self.subTest(words=words):
+                    self.refused(*words, parts=["expected"])
+            self.write("s.yaml", f"name: s\nproblems: stack.h5\nsolvers: pgj\nrepetitions: {value}\n")
+            self.refused("run", "s.yaml", parts=["line 4", "a whole number"])
+            self.write("s.yaml", f"name: s\nproblems: stack.h5\nsolvers: pgj\ntime_limit: -{value}\n")
+            self.refused("run", "s.yaml", parts=["line 4", "a number > 0"])
+
+    def test_output_that_is_an_input(self):
+        """Refused whatever the link or the spelling, and the input is left alone."""
+        problem, result = self.scene("hyperstatic-table"), self.path("run.h5")
+        self.run_program("generate", "pile", "--spheres", "20", "-o", "pile.h5")
+        self.run_program("solve", "pile.h5", "--solver", "vipm", "--keep-gamma", "-o", result, "--quiet")
+        self.run_program("freeze-systems", "pile.h5", "--at", "1", "-o", "systems.h5")
+        self.run_program("generate", "column", "--spheres", "2", "--steps", "2", "-o", "seq.h5")
+        self.run_program("export", "fclib", problem, "-o", "fclib.hdf5")
+        self.run_program("export", "matrix-market", problem, "-o", "m")
+        self.write("program.py", "raise SystemExit(1)")
+        cases: dict[str, list[tuple[str, ...]]] = {
+            "hyperstatic-table.h5": [("solve", problem, "--solver", "pgj"),
+                                     ("freeze-systems", problem, "--at", "1"),
+                                     ("export", "fclib", problem)],
+            "run.h5": [("solve", "pile.h5", "--solver", "pgj", "--start", result)],
+            "program.py": [("solve", problem, "--solver", "me", "--external",
+                            "python3 program.py {problem} {output}")],
+            "seq.h5": [("certify", "seq.h5#1"), ("solve", "seq.h5#0", "--solver", "pgj")],
+            "systems.h5": [("precond", "systems.h5")],
+            "pile.h5": [("precond", "systems.h5"), ("precond", "systems.h5", "--problem", "pile.h5")],
+            "fclib.hdf5": [("import", "fclib", "fclib.hdf5")]}
+        before = {name: self.read(name) for name in cases}
+        for name, commands in cases.items():
+            os.link(self.path(name), self.path("hard-link"))
+            os.symlink(name, self.path("link"))
+            for command in commands:
+                for out in (name, "./" + name, self.path(name), "hard-link", "link"):
+                    with self.subTest(command=command, out=out):
+                        self.refused(*command, "-o", out, "--force", parts=[out, "a file of its own"])
+            os.unlink(self.path("hard-link"))
+            os.unlink(self.path("link"))
+        # Where the names of the outputs are made from a prefix.
+        os.rename(problem, self.path("a-N.mtx"))
+        self.refused("export", "matrix-market", "a-N.mtx", "-o", "a", "--force",
+                     parts=["a-N.mtx", "a file of its own"])
+        os.rename(self.path("a-N.mtx"), problem)
+        os.rename(self.path("pile.h5"), self.path("b.vtm"))
+        self.refused("export", "vtk", "b.vtm", "-o", "b", "--force", parts=["b.vtm", "a file of its own"])
+        os.rename(self.path("b.vtm"), self.path("pile.h5"))
+        self.refused("generate", "pyramid", "-o", "new.h5", "--trajectory", "./new.h5",
+                     parts=["new.h5", "the other output"])
+        self.assertEqual({name: self.read(name) for name in cases}, before)
+        # The one exception: a reference is added to the problem itself.
+        self.run_program("certify", "pile.h5", "--force")
+        self.refused("certify", "stack", parts=["--output FILE"])
+
+    def test_certify_takes_catalogue_names(self):
+        if not json.loads(self.run_program("list", "problems", "--json")[0]):
+            self.skipTest("no catalogue")
+        out, _ = self.run_program("certify", "resting-block", "-o", "x.h5")
+        self.assertIn("reference with residual", out)
+
+    def test_only_regular_files_are_written(self):
+        path = self.scene("stack")
+        self.refused("solve", path, "--solver", "pgj", "-o", "/dev/null", "--force",
+                     parts=["/dev/null", "a regular file", "a device"])
+        os.mkfifo(self.path("pipe"))
+        self.refused("generate", "scene", "stack", "-o", "pipe", "--force", parts=["a regular file"])
+        # A link stays one: what it leads to is written.
+        self.write("target.h5", "")
+        os.symlink("target.h5", self.path("link.h5"))
+        self.run_program("generate", "scene", "stack", "-o", "link.h5", "--force")
+        self.assertTrue(os.path.islink(self.path("link.h5")))
+        self.run_program("check", "target.h5")
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
     def test_what_cannot_be_printed_is_an_error(self):
         path = self.scene("stack")
+        self.run_program("solve", path, "--solver", "pgj", "-o", "run.h5", "--quiet")
+        self.run_program("generate", "column", "--spheres", "2", "--steps", "2", "-o", "seq.h5")
+        self.write("s.yaml", "name: s\nproblems: stack.h5\nsolvers: pgj\n")
+        self.write("program.vtu", "")
         for words in (["info", path, "--json"], ["solve", path, "--solver", "pgj", "--json"],
-                      ["list", "solvers"]):
+                      ["list", "solvers"], ["info", path], ["info", "run.h5"], ["info", "seq.h5", "--json"],
+                      ["check", path], ["list", "measures", "--json"], ["--version"], ["--help"],
+                      ["solve", "--help"], ["manual", "--page"], ["manual", "--completion"],
+                      ["run", "s.yaml", "--dry-run"], ["run", "s.yaml", "-o", "out", "--json"]):
             with self.subTest(words=words), open("/dev/full", "w", encoding="utf-8") as full:
                 done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True,
-                                      timeout=60, check=False)
+                                      cwd=self.folder, timeout=60, check=False)
                 self.assertEqual(done.returncode, BAD_INPUT)
                 self.assertIn("standard output", done.stderr)
 
@@ -708,6 +835,35 @@ class Solve(CommandLine):
                 self.assertIn(self.path("run.h5"), done.stderr)
                 self.assertEqual(os.listdir(self.folder), ["stack.h5"])
 
+    def test_every_writer_on_a_full_disk(self):
+        self.run_program("generate", "pile", "--spheres", "30", "-o", "pile.h5")
+        self.run_program("freeze-systems", "pile.h5", "--at", "1", "-o", "systems.h5")
+        self.run_program("export", "fclib", "pile.h5", "-o", "fclib.hdf5")
+        before = sorted(os.listdir(self.folder))
+
+        def end_of_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+
+        for words in (["generate", "pile", "--spheres", "5", "-o", "x.h5"],
+                      ["generate", "pyramid", "--steps", "2", "-o", "x.h5", "--trajectory", "x.csv"],
+                      ["generate", "column", "--spheres", "3", "--steps", "2", "-o", "x.h5"],
+                      ["import", "fclib", "fclib.hdf5", "-o", "x.h5"],
+                      ["export", "fclib", "pile.h5", "-o", "x.hdf5"],
+                      ["export", "vtk", "pile.h5", "-o", "x"],
+                      ["export", "matrix-market", "pile.h5", "-o", "x"],
+                      ["export", "matrix-market", "systems.h5", "-o", "x"],
+                      ["certify", "pile.h5", "-o", "x.h5"],
+                      ["freeze-systems", "pile.h5", "--at", "1", "-o", "x.h5"],
+                      ["precond", "systems.h5", "--quiet", "-o", "x.h5"],
+                      ["simulate", "column", "--spheres", "2", "--iterations", "2", "--quiet", "-o", "x.h5"]):
+            with self.subTest(words=words):
+                done = subprocess.run([PROGRAM, *words], preexec_fn=end_of_disk, cwd=self.folder,
+                                      text=True, capture_output=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, BAD_INPUT, done.stdout + done.stderr)
+                self.assertRegex(done.stderr, "ccpbench: x.*: expected to write .* File too large")
+                self.assertEqual(sorted(os.listdir(self.folder)), before)
+
     def test_damaged_problem(self):
         path = self.scene("stack")
         with h5py.File(path, "r+") as file:
@@ -724,6 +880,272 @@ class Solve(CommandLine):
         result = json.loads(out)
         self.assertEqual(result["bare_difference"], 0)
         self.assertGreater(result["bare_time"], 0)
+
+
+class Messages(CommandLine):
+    """What is said to those who mistype."""
+
+    def test_unknown_commands_and_options(self):
+        for words, parts in (
+                (["slove", "x.h5"], ["ccpbench: unknown command 'slove'", "did you mean 'solve'?"]),
+                (["generate", "pyle", "-o", "x"], ["ccpbench generate: unknown command 'pyle'", "'pile'?"]),
+                (["solve", "x.h5", "--sovler", "pgj"], ["ccpbench solve: unknown option '--sovler'",
+                                                        "did you mean '--solver'?"]),
+                (["solve", "x.h5", "--sovler=pgj"], ["'--sovler'", "did you mean '--solver'?"]),
+                (["solve", "--solver", "pgj", "--time-limt", "3", "x.h5"], ["'--time-limit'?"]),
+                (["solve", "x.h5", "-x", "3"], ["unknown option '-x'"]),
+                (["generate", "pile", "--shperes", "3"], ["ccpbench generate pile:", "'--spheres'?"]),
+                (["solve", "x.h5"], ["ccpbench solve: --solver is required"]),
+                ([], ["ccpbench: expected a command, one of list, generate,"]),
+                (["generate"], ["ccpbench generate: expected a command, one of pile, column,"]),
+                (["list", "solver"], ["expected one of solvers,", "did you mean 'solvers'?"]),
+                (["manual"], ["--page or --completion"])):
+            with self.subTest(words=words):
+                out, err = self.run_program(*words, code=USAGE)
+                self.assertEqual(out, "")
+                for part in parts:
+                    self.assertIn(part, err)
+                self.assertIn("--help says more", err)
+        # No word about options that are for our own use.
+        _, err = self.run_program("solve", "x.h5", "--solver", "pgj", "--chekpoint", "3", code=USAGE)
+        self.assertNotIn("checkpoint", err)
+
+    def test_names_that_are_not_there(self):
+        path = self.scene("stack")
+        self.refused("run", "smal", parts=["one of error-vs-time,", "smoke", "did you mean 'small'?"])
+        self.refused("solve", path, "--solver", "pgj", "--stop", "foo=1",
+                     parts=["--stop: unknown measure 'foo'", "(there are cost, feas,"])
+        self.refused("list", "solvers", "vpim", parts=["'vpim' of solvers", "did you mean 'vipm'?"])
+        os.mkdir(self.path("folder"))
+        self.write("folder/notes.txt", "")
+        self.refused("check", "folder", parts=["files *.h5 in the folder", "1 others"])
+
+    def test_fclib_files_are_recognised(self):
+        self.run_program("export", "fclib", self.scene("stack"), "-o", "f.hdf5")
+        for words in (("solve", "f.hdf5", "--solver", "pgj"), ("info", "f.hdf5"), ("check", "f.hdf5"),
+                      ("certify", "f.hdf5", "-o", "x.h5")):
+            with self.subTest(words=words):
+                self.refused(*words, parts=["Friction Contact Library", "`ccpbench import fclib`"])
+
+    def test_a_stop_that_needs_a_reference(self):
+        self.run_program("generate", "pile", "--spheres", "10", "-o", "pile.h5")
+        for measure in ("velocity", "objective_gap", "multiplier"):
+            self.refused("solve", "pile.h5", "--solver", "pgj", "--stop", f"{measure}=1e-3",
+                         parts=["--stop", measure, "a reference solution", "ccpbench certify",
+                                "none in pile.h5"])
+
+    def test_counts_and_units(self):
+        path = self.scene("resting-block")
+        out, _ = self.run_program("solve", path, "--solver", "pgj")
+        self.assertRegex(out, r"memory +[0-9.]+ [kM]?B\n")  # of one contact there is no more to say
+        out, _ = self.run_program("check", path)
+        self.assertIn("1 contact, 1 body)", out)
+        self.run_program("export", "fclib", path, "--local", "-o", "f.hdf5")
+        out, _ = self.run_program("import", "fclib", "f.hdf5", "-o", "f.h5")
+        self.assertIn("f.h5: 1 contact, N of 1 block\n", out)
+        self.assertNotIn("()", self.run_program("info", "f.h5")[0])
+
+    def test_text_that_is_not_utf8(self):
+        """Names are shown with replacement characters, files are found by whatever bytes."""
+        latin = os.fsencode(self.folder) + b"/br\xfcl.h5"
+        self.scene("stack")
+        os.rename(self.path("stack.h5"), latin)
+        with h5py.File(latin, "r+") as file:
+            del file.attrs["name"]
+            file.attrs["name"] = np.bytes_(b"pile br\xfcl\xe9")
+        shown = "pile br\ufffdl\ufffd"
+        self.assertEqual(json.loads(self.run_program("info", latin, "--json")[0])["name"], shown)
+        self.assertIn(shown, self.run_program("info", latin)[0])
+        done = subprocess.run([PROGRAM, "check", latin], capture_output=True, timeout=60, check=True)
+        self.assertIn(shown.encode(), done.stdout)
+        result = json.loads(self.run_program("solve", latin, "--solver", "pgj", "--json", "-o",
+                                             "run.h5")[0])
+        self.assertEqual(result["instance"], shown)
+        for words in (("check", "run.h5"), ("info", "run.h5"), ("info", "run.h5", "--json")):
+            self.assertIn("pile br", self.run_program(*words)[0])
+        self.write("s.yaml", "name: s\nproblems: '*.h5'\nsolvers: [pgj, vipm]\nselect: {contacts: 3}\n")
+        os.unlink(self.path("run.h5"))
+        self.run_program("run", "s.yaml", "-o", "out")
+        self.run_program("run", "s.yaml", "-o", "out", "--resume", "--json")
+        self.run_program("report", "out")
+        self.run_program("compare", "out", "out")
+        out, err = self.run_program("info", b"n\xfc.h5", code=BAD_INPUT)
+        self.assertEqual((out, err[:11]), ("", "ccpbench: n"))
+        self.assertIn("\ufffd", err)
+
+    def test_a_locked_file_is_not_called_damaged(self):
+        path = self.scene("stack")
+        with open(path, "r+b") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            for words in (("info", path), ("check", path), ("solve", path, "--solver", "pgj")):
+                self.refused(*words, parts=["that can be read now", "has locked"])
+
+
+class Info(CommandLine):
+    """`info` says what every kind of file is."""
+
+    def both(self, path):
+        text = self.run_program("info", path)[0]
+        out = json.loads(self.run_program("info", path, "--json")[0])
+        self.assertRegex(text, r"\nkind +|^kind +")
+        return text, out
+
+    def test_results(self):
+        self.run_program("solve", self.scene("stack"), "--solver", "pgj[omega=0.25]", "--targets",
+                         "error=1e-3,dual=1e-300", "-o", "run.h5", "--quiet", "--keep-gamma")
+        text, out = self.both("run.h5")
+        expected = {"name": "stack", "kind": "result", "contacts": 3, "bodies": 3,
+                    "solver": "pgj[omega=0.25]", "law": "convex", "start": "cold",
+                    "stop": "residual=1e-06", "stop_reached": True, "impulses": True, "study": ""}
+        self.assertLessEqual(expected.items(), out.items())
+        self.assertLessEqual(out["measures"]["residual"], 1e-6)
+        self.assertEqual([t["time"] is None for t in out["targets"]], [False, True])
+        self.assertIn("solve", out["provenance"]["command_line"])
+        for part in ("result of a run", "pgj[omega=0.25] (convex law)", "residual=1e-06: reached",
+                     "3 contacts, 3 bodies", "error=0.001", "commit", "solve"):
+            self.assertIn(part, text)
+        self.run_program("solve", "stack.h5", "--solver", "pgj", "--max-outer", "2", "-o", "bad.h5",
+                         "--quiet", code=NOT_REACHED)
+        self.assertIn("NOT reached", self.both("bad.h5")[0])
+        with open(self.path("run.h5"), "r+b") as stream:
+            stream.truncate(2000)
+        self.refused("info", "run.h5", parts=["truncated or damaged"])
+
+    def test_sequences_systems_and_tables(self):
+        self.run_program("generate", "column", "--spheres", "2", "--steps", "2", "-o", "seq.h5")
+        text, out = self.both("seq.h5")
+        self.assertEqual((out["kind"], out["name"], len(out["steps"])), ("sequence", "seq", 2))
+        self.assertIn("sequence of 2 time steps", text)
+        self.run_program("generate", "pile", "--spheres", "20", "-o", "pile.h5")
+        self.assertEqual(self.both("pile.h5")[1]["kind"], "problem")
+        self.run_program("freeze-systems", "pile.h5", "--at", "1,2", "-o", "systems.h5")
+        text, out = self.both("systems.h5")
+        self.assertEqual((out["kind"], out["name"], out["outer"], out["space"]),
+                         ("systems", "pile", [1, 2], "contact"))
+        self.assertEqual(out["unknowns"], 3 * out["contacts"])
+        self.assertIn("2 frozen linear systems", text)
+        self.run_program("precond", "systems.h5", "-o", "precond.h5", "--quiet")
+        text, out = self.both("precond.h5")
+        self.assertEqual((out["kind"], out["name"], len(out["rows"])), ("precond", "pile", 4))
+        self.assertIn("cg with block_diagonal: converged", text)
+        self.run_program("simulate", "column", "--spheres", "2", "--iterations", "5", "--quiet", "-o", "t.h5")
+        text, out = self.both("t.h5")
+        self.assertEqual((out["kind"], len(out["rows"])), ("columns", 3))
+        self.assertIn("2 spheres", text)
+
+    def test_lists_of_names(self):
+        out, _ = self.run_program("list", "solvers", "vipm")
+        self.assertTrue(out.startswith("vipm "), out)
+        self.assertIn("tolerance=", out)
+        self.assertNotIn("\npgj ", out)
+        rows = json.loads(self.run_program("list", "measures", "energy", "residual", "--json")[0])
+        self.assertEqual({row["name"] for row in rows}, {"energy", "residual"})
+        for kind in ("solvers", "preconditioners", "measures", "scenes", "studies", "importers", "pairs"):
+            rows = json.loads(self.run_program("list", kind, "--json")[0])
+            name = rows[-1].get("id") or rows[-1]["name"]
+            one = json.loads(self.run_program("list", kind, name, "--json")[0])
+            self.assertEqual(one, rows[-1:], kind)
+        self.assertIn("spheres=2048", self.run_program("list", "scenes", "pile")[0])
+
+
+class Completion(CommandLine):
+    """What the shells' scripts are told."""
+
+    def complete(self, *words):
+        lines = self.run_program("--complete", *words)[0].splitlines()
+        return {line.split("\t")[0] for line in lines}
+
+    def names(self, kind):
+        return {row.get("id") or row["name"]
+                for row in json.loads(self.run_program("list", kind, "--json")[0])}
+
+    def test_words(self):
+        solvers, measures = self.names("solvers"), self.names("measures")
+        problems = self.names("problems") | {":files"}
+        equal = {name + "=" for name in measures}
+        for words, expected in (
+                (["so"], {"solve"}),
+                (["generate", "p"], {"pile", "pyramid", "particle"}),
+                (["generate", "scene", ""], self.names("scenes")),
+                (["solve", "--time"], {"--time-limit"}),
+                (["solve", "-s", ""], solvers), (["solve", "x.h5", "--solver", "vi"], {"vipm"}),
+                (["solve", "--solver=vi"], {"--solver=vipm"}),
+                (["solve", "--solver", "=", "vi"], {"vipm"}),  # as bash splits it
+                (["solve", "--stop", ""], equal), (["solve", "--stop", "ener"], {"energy="}),
+                (["solve", "--targets", "error=1e-3,ener"], {"error=1e-3,energy="}),
+                (["solve", "--law", ""], {"convex", "coulomb"}),
+                (["solve", ""], problems), (["info", ""], problems), (["certify", ""], problems),
+                (["solve", "stack", "--threads", "1", "--qui"], {"--quiet"}),
+                (["solve", "x.h5", "--time-limit", ""], set()),
+                (["run", ""], self.names("studies") | {":files"}),
+                (["solve", "x.h5", "-o", ""], {":files"}),
+                (["report", "d", "--measure", "resid"], {"residual"}),
+                (["precond", "s.h5", "--preconditioner", "none,block_ic"],
+                 {"none,block_ic0", "none,block_ic1"}),
+                (["precond", "s.h5", "--krylov", "gm"], {"gmres"}),
+                (["import", "fclib", "--form", ""], {"auto", "bodies", "assembled"}),
+                (["list", "solv"], {"solvers"}), (["list", "solvers", ""], solvers),
+                (["list", "measures", "residual", "ener"], {"energy"}),
+                (["manual", "--completion", ""], {"bash", "zsh", "fish"})):
+            with self.subTest(words=words):
+                self.assertEqual(self.complete(*words), expected)
+        self.assertLessEqual({"list", "solve", "generate", "run", "info"}, self.complete(""))
+
+    def test_every_visible_option_and_no_other(self):
+        for command in (["solve"], ["run"], ["generate", "pile"], ["export", "vtk"], ["precond"]):
+            text, _ = self.run_program(*command, "--help")
+            shown = set(re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", text, flags=re.MULTILINE))
+            self.assertEqual(self.complete(*command, "--"), shown)
+        for secret in ("--checkpoint", "--report", "--parent", "--folder", "--study", "--grace"):
+            self.assertNotIn(secret, self.complete("solve", "--") | self.complete("run", "--"))
+            self.assertNotIn(secret.replace("-", "\\-") + "\\fR", self.run_program("manual", "--page")[0])
+
+    def shell(self, shell, *words):
+        if shutil.which(shell) is None:
+            self.skipTest(f"no {shell}")
+        done = subprocess.run([shell, *words], text=True, capture_output=True, timeout=60, check=False,
+                              cwd=self.folder,
+                              env={**os.environ, "PATH": os.path.dirname(PROGRAM) + ":" + os.environ["PATH"],
+                                   "HOME": self.folder})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def script(self, shell):
+        path = self.path("script." + shell)
+        self.write("script." + shell, self.run_program("manual", "--completion", shell)[0])
+        return path
+
+    def test_bash(self):
+        self.assertEqual(self.run_program("manual", "--completion")[0],
+                         self.run_program("manual", "--completion", "bash")[0])
+        script = self.script("bash")
+        self.write("my problem.h5", "")
+        for typed, expected in (("ccpbench so", {"solve"}), ("ccpbench solve x -s vi", {"vipm"}),
+                                ("ccpbench solve --stop ener", {"energy="}),
+                                ("ccpbench solve x -o my", {"my problem.h5"}),
+                                ("ccpbench solve x --solver = vi", {"vipm"})):
+            out = self.shell("bash", "-c", f"source {script}; COMP_WORDS=({typed}); "
+                             f"COMP_CWORD={len(typed.split()) - 1}; _ccpbench; "
+                             "printf '%s\\n' \"${COMPREPLY[@]}\"")
+            self.assertEqual(set(out.splitlines()), expected, typed)
+
+    def test_fish(self):
+        script = self.script("fish")
+        for typed, expected in (("ccpbench so", {"solve"}), ("ccpbench solve x -s vi", {"vipm"}),
+                                ("ccpbench solve --stop ener", {"energy="})):
+            out = self.shell("fish", "--no-config", "-c", f"source {script}; complete -C '{typed}'")
+            self.assertEqual({line.split("\t")[0] for line in out.splitlines()}, expected, typed)
+
+    def test_zsh(self):
+        script = self.script("zsh")
+        # Without a terminal: what the function hands to zsh's own.
+        for typed, expected in (("ccpbench so", "described solve"), ("ccpbench solve x -s vi", "vipm"),
+                                ("ccpbench solve --stop ener", "energy=")):
+            words = typed.split()
+            out = self.shell("zsh", "-f", "-c", "compdef() { : }; compadd() { print -- ${@[-1]} }; "
+                             "_describe() { print described ${(P)2%%:*} }; _files() { print files }; "
+                             f"source {script}; words=({typed}); CURRENT={len(words)}; _ccpbench")
+            self.assertEqual(out.strip(), expected, typed)
 
 
 class Studies(CommandLine):

@@ -62,6 +62,7 @@ TEST_CASE("studies that cannot be used") {
   // Structure.
   check_parts(folder.complaint("- a\n- b\n"), {"expected a map of keys, found a list"});
   check_parts(folder.complaint(""), {"expected a map of keys, found nothing"});
+  check_parts(add("---\nname: b\n"), {"line 5, column 1, document: expected one YAML document"});
   check_parts(folder.complaint("name: [a\nproblems: x\n"),
               {"line 2, column ", "expected YAML, found "});
   check_parts(add("tresholds: [1]\n"), {"line 4, column 1, key: unknown key 'tresholds'"});
@@ -86,12 +87,14 @@ TEST_CASE("studies that cannot be used") {
               {"line 4, column 13, time_limit: expected a number > 0, found '0'"});
   check_parts(add("time_limit: [1]\n"),
               {"line 4, column 13, time_limit: expected a number > 0, found a list"});
-  check_parts(add("repetitions: 1.5\n"),
-              {"line 4, column 14, repetitions: expected a whole number >= 1, found '1.5'"});
+  check_parts(
+      add("repetitions: 1.5\n"),
+      {"line 4, column 14, repetitions: expected a whole number from 1 to 1000000, found '1.5'"});
   check_parts(add("repetitions: -1\n"),
-              {"line 4, column 14, repetitions: expected a whole number >= 1"});
-  check_parts(add("threads: [1, two]\n"),
-              {"line 4, column 14, threads: expected a whole number >= 1, found 'two'"});
+              {"line 4, column 14, repetitions: expected a whole number from 1 to 1000000"});
+  check_parts(
+      add("threads: [1, two]\n"),
+      {"line 4, column 14, threads: expected a whole number from 1 to 1000000, found 'two'"});
   check_parts(add("threads: {a: 1}\n"),
               {"line 4, column 10, threads: expected at least one entry, found a map"});
   check_parts(add("threads:\n"), {"threads: expected at least one entry, found nothing"});

@@ -383,6 +383,32 @@ TEST_CASE("FCLIB: what is refused, and where it says the fault is") {
   check_parts(error_of([&] { import_file(path); }), {"/fclib_local or /fclib_global", "neither"});
 }
 
+TEST_CASE("FCLIB: of a file with a local and a global problem one must be asked for") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("both.hdf5");
+  Hdf5File file = Hdf5File::create(path, true);
+  const Doubles identity = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  put(file, "/fclib_local/spacedim", 3);
+  put_matrix(file, "/fclib_local/W", identity, 3, 3, Storage::columns);
+  file.write("/fclib_local/vectors/q", Doubles{-1, 0, 0}, {3});
+  file.write("/fclib_local/vectors/mu", Doubles{0.3}, {1});
+  put(file, "/fclib_global/spacedim", 3);
+  put_matrix(file, "/fclib_global/M", identity, 3, 3, Storage::columns);
+  put_matrix(file, "/fclib_global/H", identity, 3, 3, Storage::columns);
+  file.write("/fclib_global/vectors/f", Doubles{0, 0, 0}, {3});
+  file.write("/fclib_global/vectors/w", Doubles{-2, 0, 0}, {3});
+  file.write("/fclib_global/vectors/mu", Doubles{0.7}, {1});
+  file.commit();
+  check_parts(error_of([&] { import_file(path); }),
+              {path + ": expected one problem, or --group local or global, found both /fclib_local "
+                      "and /fclib_global"});
+  const auto mu = [&](FclibGroup group) {
+    return import_fclib(path, FclibForm::automatic, dense_factoriser, group).problem.mu;
+  };
+  CHECK(mu(FclibGroup::local) == Doubles{0.3});
+  CHECK(mu(FclibGroup::global) == Doubles{0.7});
+}
+
 TEST_CASE("FCLIB: a mass matrix that is none is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("global.hdf5");

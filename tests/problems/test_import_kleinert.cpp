@@ -63,6 +63,10 @@ TEST_CASE("a tiny particle file") {
   CHECK(p.source.licence == "MIT");
   CHECK_NOTHROW(p.validate(path));
   CHECK(import_kleinert(path, 2, SphereModel{}).contacts() == 2);
+  // The author's archive: not to be taken for our own test-problem-1.
+  const std::string authors = folder.file("particles2048pile.vtu");
+  write_text(authors, Tiny{}.text());
+  CHECK(import_kleinert(authors, 0, SphereModel{}).name == "kleinert-tp1");
   check_parts(error_of([&] { import_kleinert(path, 100, SphereModel{}); }),
               {"100 contacts asked for"});
 }

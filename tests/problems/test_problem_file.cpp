@@ -1,9 +1,12 @@
 // Problem files: round trips, hashes, and every way in which a file can be bad.
 #include "problems/formats/problem_file.hpp"
 
+#include <fcntl.h>
 #include <hdf5.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -12,6 +15,7 @@
 #include <limits>
 
 #include "problems/base/hdf5_file.hpp"
+#include "problems/base/output_file.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;
@@ -630,6 +634,28 @@ TEST_CASE("output that cannot be written is refused before the work") {
               {"found an existing file"});
   CHECK_NOTHROW(check_output_path(folder.file("x.h5"), true));
   CHECK_NOTHROW(check_output_path(folder.file("y.h5"), false));
+}
+
+TEST_CASE("a file that is locked is not called damaged") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  write_problem(path, full_bodies(), false);
+  const int writer = ::open(path.c_str(), O_RDWR);
+  REQUIRE(flock(writer, LOCK_EX | LOCK_NB) == 0);
+  check_parts(error_of([&] { read_problem(path); }),
+              {path + ": expected a file that can be read now, found one that another program has "
+                      "locked, to write to it"});
+  close(writer);
+  CHECK_NOTHROW(read_problem(path));
+}
+
+TEST_CASE("a name that is not UTF-8 is read with replacement characters") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  ContactProblem p = full_bodies();
+  p.name = "br\xFClant";
+  write_problem(path, p, false);
+  CHECK(read_problem(path).name == "br\xEF\xBF\xBDlant");
 }
 
 TEST_CASE("an abandoned file leaves nothing behind") {

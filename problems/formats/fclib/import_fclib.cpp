@@ -9,6 +9,7 @@
 
 #include "problems/base/error.hpp"
 #include "problems/base/hdf5_file.hpp"
+#include "problems/base/text.hpp"
 
 namespace ccp {
 namespace {
@@ -21,15 +22,25 @@ class FclibReader {
 
   const Hdf5File& file() const { return file_; }
 
-  /// The group of the problem. @throws InputError if it is none that can be imported
-  std::string problem_group() const {
+  /// The group of the problem. @throws InputError if it is none that can be imported, or if there
+  /// are two and none is asked for
+  std::string problem_group(FclibGroup asked) const {
     for (const char* rolling : {"/fclib_local_rolling", "/fclib_global_rolling"}) {
       if (file_.has(rolling)) refuse(rolling, "a problem without rolling friction", "one with it");
     }
-    for (const char* group : {"/fclib_local", "/fclib_global"}) {
-      if (file_.has(group)) return group;
+    const std::string local = "/fclib_local", global = "/fclib_global";
+    if (asked == FclibGroup::any) {
+      if (file_.has(local) && file_.has(global)) {
+        refuse("", "one problem, or --group local or global", "both " + local + " and " + global);
+      }
+      asked = file_.has(local) ? FclibGroup::local : FclibGroup::global;
+      if (!file_.has(local) && !file_.has(global)) {
+        refuse("", "a group " + local + " or " + global, "neither");
+      }
     }
-    refuse("", "a group /fclib_local or /fclib_global", "neither");
+    const std::string group = asked == FclibGroup::local ? local : global;
+    if (!file_.has(group)) refuse("", "a group " + group, "none");
+    return group;
   }
 
   std::int64_t number(const std::string& dataset) const {
@@ -252,9 +263,10 @@ void import_guesses(const FclibReader& reader, Imported& result) {
 
 }  // namespace
 
-Imported import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise) {
+Imported import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise,
+                      FclibGroup wanted) {
   const FclibReader reader(path);
-  const std::string group = reader.problem_group();
+  const std::string group = reader.problem_group(wanted);
   const bool local = group == "/fclib_local";
   const std::int64_t dimension = reader.number(group + "/spacedim");
   if (dimension != 3) {
@@ -267,7 +279,7 @@ Imported import_fclib(const std::string& path, FclibForm form, const MassFactori
   }
   Imported result;
   ContactProblem& problem = result.problem;
-  problem.name = std::filesystem::path(path).stem().string();
+  problem.name = valid_utf8(std::filesystem::path(path).stem().string());
   problem.mu = reader.vector(group + "/vectors/mu");
   const std::int64_t columns = reader.number(group + (local ? "/W/n" : "/H/n"));
   const auto n = static_cast<std::int64_t>(problem.contacts());
@@ -298,7 +310,7 @@ Imported import_fclib(const std::string& path, FclibForm form, const MassFactori
   problem.source.kind = "imported";
   problem.source.description =
       fmt::format("{} problem {} of the Friction Contact Library", local ? "local" : "global",
-                  std::filesystem::path(path).filename().string());
+                  valid_utf8(std::filesystem::path(path).filename().string()));
   // Texts may hold bytes that are no UTF-8.
   problem.source.parameters =
       about.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -313,19 +325,24 @@ class Fclib : public Importer {
     return OptionList("fclib", "importer")
         .choice("form", form_, {"auto", "bodies", "assembled"},
                 "Of global problems: bodies, assembled, or bodies where M and H allow it")
+        .choice("group", group_, {"auto", "local", "global"},
+                "Which problem of a file that holds two")
         .text("licence", licence_, "Of the data, as an SPDX identifier");
   }
   Imported read(const std::string& path, const ImportTools& tools) override {
     const FclibForm form = form_ == "bodies"      ? FclibForm::bodies
                            : form_ == "assembled" ? FclibForm::assembled
                                                   : FclibForm::automatic;
-    Imported imported = import_fclib(path, form, tools.factorise);
+    const FclibGroup group = group_ == "local"    ? FclibGroup::local
+                             : group_ == "global" ? FclibGroup::global
+                                                  : FclibGroup::any;
+    Imported imported = import_fclib(path, form, tools.factorise, group);
     imported.problem.source.licence = licence_;
     return imported;
   }
 
  private:
-  std::string form_ = "auto", licence_;
+  std::string form_ = "auto", group_ = "auto", licence_;
 };
 
 }  // namespace

@@ -17,6 +17,9 @@ enum class FclibForm {
   assembled,  ///< condensed in any case
 };
 
+/// Which problem of a file.
+enum class FclibGroup { any, local, global };
+
 /// Reads a problem from an FCLIB file (HDF5), local or global, in three dimensions, with matrices
 /// in compressed columns, compressed rows or triplets. See docs/fclib.md.
 ///
@@ -25,8 +28,9 @@ enum class FclibForm {
 ///
 /// @param factorise  for condensing global problems
 /// @throws InputError for a file that is no such problem: planar, with rolling friction, with
-///         equality constraints, or damaged
-Imported import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise);
+///         equality constraints, or damaged; and for one with both kinds unless `group` says which
+Imported import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise,
+                      FclibGroup group = FclibGroup::any);
 
 /// The row of the table: import_fclib().
 std::unique_ptr<Importer> fclib_importer();
