@@ -149,6 +149,9 @@ class RefereeTest(DriveTest):
         with self.assertRaisesRegex(ValueError, r"expected 9 values \(3 per contact\), found 4"):
             ccpbench.residuals(stack, [0, 0, 0, 1])
         self.assertTrue(all(map(math.isnan, ccpbench.residuals(stack, np.full(9, np.inf)).values())))
+        stack.others = {"rolling/contact": np.array([0])}  # which it knows no cones of
+        with self.assertRaisesRegex(ValueError, "expected contacts alone, found /rolling/contact"):
+            ccpbench.residuals(stack, np.zeros(9))
 
 
 @ccpbench.external
