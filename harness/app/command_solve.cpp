@@ -274,11 +274,13 @@ void add_request_options(CLI::App& command, Arguments& arguments) {
 
 /// A stop that could never be measured is refused before the work.
 void check_stop(const RunRequest& request) {
-  const MeasureEntry& entry = entry_of(request.recorder.stop->measure);
-  if (!entry.needs_reference || has_reference(request.problem_file)) return;
-  throw InputError("--stop", entry.name,
-                   "a problem with a reference solution (`ccpbench certify` makes one)",
-                   "none in " + request.problem_file);
+  for (const Target& stop : request.recorder.stop) {
+    const MeasureEntry& entry = entry_of(stop.measure);
+    if (!entry.needs_reference || has_reference(request.problem_file)) continue;
+    throw InputError("--stop", entry.name,
+                     "a problem with a reference solution (`ccpbench certify` makes one)",
+                     "none in " + request.problem_file);
+  }
 }
 
 void solve(const Arguments& arguments, Context& context) {

@@ -38,7 +38,8 @@ def pairs_of(runs: Iterable[Run], mixed: bool) -> dict[Key, Series]:
     groups: dict[Key, list[Run]] = {}
     for run in runs:
         instance = (run.instance[1], "" if mixed else run.instance[2])
-        key = (instance, run.solver, run.made.get("threads", "1"))
+        solver = f"{run.solver} machine {run.machine}" if run.machine else run.solver
+        key = (instance, solver, run.made.get("threads", "1"))
         groups.setdefault(key, []).append(run)
     return {key: Series(group) for key, group in groups.items()}
 

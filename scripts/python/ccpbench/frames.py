@@ -38,7 +38,7 @@ def run_rows(runs: Iterable[Run]) -> list[Row]:
                 first = run.first(column, measure, value) if asked else math.inf
                 row[f"{what} {target_text(measure, value)}"] = (
                     first if math.isfinite(first) else math.nan)
-        for name in ("commit", "cpu", "gpu", "backend", "host", "jobs", "date_utc"):
+        for name in ("machine", "commit", "cpu", "gpu", "backend", "host", "jobs", "date_utc"):
             row[name] = run.made.get(name, "")
         rows.append(row)
     return rows

@@ -110,7 +110,7 @@ def solve(problem: AnyPath | Problem, solver: str | External, *, stop: Limits = 
             words += ["--solver", solver]
         done = subprocess.run(words, capture_output=True, text=True, check=False,
                               env=host.environment)
-        if done.returncode not in (0, 3) or not path.exists():
+        if done.returncode in (1, 2) or not path.exists():
             raise ProgramError(complaint(done.stderr, done.returncode))
         return read_result(path, gamma=True)
 

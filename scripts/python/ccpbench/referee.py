@@ -93,8 +93,11 @@ def residuals(problem: Problem, gamma: ArrayLike) -> dict[str, float]:
 
     @param gamma  [n][3] or [3n], N s, contact axes
 
-    @throws ValueError  it has another size
+    @throws ValueError  it has another size, or the problem has more than contacts
     """
+    if problem.others:
+        raise ValueError(f"{problem.name}: expected contacts alone, found "
+                         + ", ".join(f"/{path}" for path in problem.others))
     gamma = np.asarray(gamma, float)
     if gamma.size != problem.r.size:
         raise ValueError(f"gamma: expected {problem.r.size} values (3 per contact), found "

@@ -62,7 +62,8 @@ class Run:
         self.reached = bool(root["stop_reached"])
         self.message: str = root.get("message", "")
         self.time_limit = float(root.get("time_limit", 0))
-        self.made = made_of(file)
+        self.machine: str = root.get("machine", "")  # as `merge` calls it
+        self.made = {**made_of(file), **({"machine": self.machine} if self.machine else {})}
         asked = file["request"].attrs if "request" in file else {}
         self.study_description: str = asked.get("study_description", "")
         self.options: dict[str, str] = dict(file["options"].attrs) if "options" in file else {}
@@ -269,7 +270,7 @@ def group(runs: Iterable[Run]) -> Table:
     """{instance: {label: Series}}, small instances first. Runs are repetitions of each other only
     if they were made alike; what differs becomes part of the label."""
     runs = list(runs)
-    differing = [key for key in ("commit", "cpu", "gpu", "backend", "threads", "jobs")
+    differing = [key for key in ("machine", "commit", "cpu", "gpu", "backend", "threads", "jobs")
                  if len({run.made.get(key) for run in runs}) > 1]
     table: dict[Instance, dict[str, list[Run]]] = {}
     for run in sorted(runs, key=lambda run: run.instance):

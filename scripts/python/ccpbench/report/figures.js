@@ -3,7 +3,8 @@
 const ccpFigures = (function (numbers) {
   const {
     data, state, series, visible, WORK, counts, countedOn, short, middle, noise,
-    performanceProfile, targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, counted, seconds, measureTitle, measureLine,
+    performanceProfile, targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, counted,
+    seconds, measureTitle, measureLine,
   } = numbers;
   const byId = (id) => document.getElementById(id);
   const DASHES = ["solid", "7px,3px", "8px,3px,2px,3px", "2px,2px"];

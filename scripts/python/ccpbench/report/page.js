@@ -3,7 +3,8 @@
 (function (numbers, figures) {
   const {
     data, state, series, visible, WORK, counts, countedOn, median, middle, workTo, medianWork, noise,
-    performanceProfile, targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, counted, scientific, seconds,
+    performanceProfile, targetsOfLaw, runTimeDistribution, solvedRatio, shiftedMean, grouped, counted,
+    scientific, seconds,
     amount, percent, about, measureLine, measuresByLaw, solversByLaw,
   } = numbers;
   const {
@@ -45,7 +46,8 @@
     const work = state.work, solvers = visible();
     const targets = targetsOfLaw();
     byId("table-note").textContent = `${WORK[work]}; median of the repetitions and, below, their `
-      + `smallest and largest. “–” is not reached, “n/a” is work that the solver does not have; ⚠ marks times that differ by more than `
+      + `smallest and largest. “–” is not reached, “n/a” is work that the solver does not have; `
+      + "⚠ marks times that differ by more than "
       + `${percent(data.noisy)} between repetitions, or between observed and bare solve.`;
     const head = [["solver", "text"], ...targets.map(([t]) => [t.text]), ["solve time"],
       ["final " + state.measure.replace(/_/g, " ")], ["reached"], ["status", "text"]];
@@ -97,7 +99,8 @@
       const right = claims.filter((run) => run.reached).length;
       const silent = runs.filter((run) => run.reached && run.status !== "converged").length;
       const rate = claims.length ? right / claims.length : NaN;
-      return rowOf([[data.solvers[s].label, "text"], [String(runs.length)], [String(claims.length)], [String(right)],
+      return rowOf([[data.solvers[s].label, "text"], [String(runs.length)],
+        [String(claims.length)], [String(right)],
         [claims.length ? percent(rate) : "–", rate < 1 ? "bad-text" : "", number(rate)],
         [String(silent)]]);
     };
@@ -122,7 +125,8 @@
       rows.push(rowOf([["file skipped", "text"], [file.name, "text"], [""],
         ["unusable", "text bad-text"], [file.reason, "text wrap"]]));
     }
-    fill(byId("failures"), head, rows.length ? rows : [rowOf([["none", "text"], ["", ""], ["", ""], ["", ""], ["", ""]])]);
+    fill(byId("failures"), head, rows.length ? rows
+      : [rowOf([["none", "text"], ["", ""], ["", ""], ["", ""], ["", ""]])]);
   }
 
   function drawInstances() {
@@ -195,8 +199,8 @@
     const plot = box.querySelector(".js-plotly-plot");
     if (!plot) return [["solver"]];
     const { xaxis, yaxis } = plot.layout;
-    const traces = plot.data.flatMap((t) => Array.from(t.x,
-      (x, k) => [t.type === "bar" ? t.customdata[k] : t.name, x, ...(t.type === "bar" ? [] : [t.y[k]])]));
+    const traces = plot.data.flatMap((t) => Array.from(t.x, (x, k) => (t.type === "bar"
+      ? [t.customdata[k], x] : [t.name, x, t.y[k]])));
     return [["solver", xaxis.title.text, ...(yaxis.title ? [yaxis.title.text] : [])], ...traces];
   }
   function csvOf(id) {
