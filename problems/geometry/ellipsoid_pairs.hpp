@@ -1,6 +1,5 @@
 #pragma once
 
-#include "problems/geometry/pair_table.hpp"
 #include "problems/geometry/shapes.hpp"
 
 namespace ccp {

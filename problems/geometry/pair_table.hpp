@@ -12,12 +12,6 @@ namespace ccp {
 /// rounding; finite shapes only make finite numbers, see Proximity::normal for the exception.
 using PairFunction = Proximity (*)(const PlacedShape& a, const PlacedShape& b);
 
-/// Which contact points are asked for.
-struct PointOptions {
-  double cutoff = 0;      ///< m: those with gap <= cutoff; others may be given as well
-  int face_division = 1;  ///< ContactOptions::face_division
-};
-
 /// All contact points of two shapes. @param points  empty when called; stays so when A and B are
 /// apart by more than the cutoff
 using PointsFunction = void (*)(const PlacedShape& a, const PlacedShape& b,

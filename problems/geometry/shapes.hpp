@@ -65,6 +65,12 @@ struct ContactPoint {
 };
 inline constexpr int feature_limit = 2048;  ///< feature numbers are below
 
+/// Which contact points are asked for.
+struct PointOptions {
+  double cutoff = 0;      ///< m: those with gap <= cutoff; others may be given as well
+  int face_division = 1;  ///< as of ContactOptions
+};
+
 /// The contact points of a pair, without a heap.
 class ContactPoints {
  public:
