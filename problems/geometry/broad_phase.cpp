@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace ccp {
 namespace {
@@ -62,25 +63,40 @@ void BroadPhase::find(const std::vector<Bound>& bounds, const Reaches& reaches,
 
 void BroadPhase::choose_levels(const std::vector<Bound>& bounds) {
   std::array<std::int32_t, exponent_range> count{};
+  std::array<double, exponent_range> widest{};
   level_of_.resize(bounds.size());
   few_.clear();
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     const double r = radius(bounds[i]);
     level_of_[i] = std::isfinite(r) ? exponent(r) + exponent_range / 2 : few;
-    if (level_of_[i] != few) ++count[static_cast<std::size_t>(level_of_[i])];
+    if (level_of_[i] == few) continue;
+    const auto e = static_cast<std::size_t>(level_of_[i]);
+    ++count[e];
+    widest[e] = std::max(widest[e], 2 * r);
   }
   std::array<std::int32_t, exponent_range> index;
+  index.fill(few);
   levels_.clear();
-  for (int e = 0; e < exponent_range; ++e) {
-    const auto k = static_cast<std::size_t>(e);
-    index[k] = few;
-    if (count[k] < smallest_level) continue;
-    index[k] = static_cast<std::int32_t>(levels_.size());
-    levels_.push_back({e, std::ldexp(1.0, e - exponent_range / 2), count[k]});
+  // From the coarsest on, two powers of two at a time: a pile whose sizes are within a factor of
+  // two then has one level. Reversed, so that levels go from fine to coarse.
+  for (std::size_t e = exponent_range - 1; e > 0; --e) {
+    if (count[e] == 0) continue;
+    const std::int32_t both = count[e] + count[e - 1];
+    if (both >= smallest_level) {
+      index[e] = index[e - 1] = static_cast<std::int32_t>(levels_.size());
+      levels_.push_back(std::max(widest[e] * (1 + 1e-9), std::numeric_limits<double>::min()));
+    }
+    --e;
+    if (e == 0) break;
   }
+  std::reverse(levels_.begin(), levels_.end());
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     if (level_of_[i] != few) level_of_[i] = index[static_cast<std::size_t>(level_of_[i])];
-    if (level_of_[i] == few) few_.push_back(static_cast<std::int32_t>(i));
+    if (level_of_[i] != few) {
+      level_of_[i] = static_cast<std::int32_t>(levels_.size()) - 1 - level_of_[i];
+    } else {
+      few_.push_back(static_cast<std::int32_t>(i));
+    }
   }
 }
 
@@ -115,7 +131,7 @@ void BroadPhase::fill_cells(const std::vector<Bound>& bounds) {
   cell_of_.resize(bounds.size());
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     if (level_of_[i] == few) continue;
-    const double width = levels_[static_cast<std::size_t>(level_of_[i])].width;
+    const double width = levels_[static_cast<std::size_t>(level_of_[i])];
     const Vec3& centre = bounds[i].centre;
     const std::int64_t x = cell_number(centre.x, width), y = cell_number(centre.y, width),
                        z = cell_number(centre.z, width);
@@ -164,7 +180,7 @@ void BroadPhase::inside_level(const std::vector<Bound>& bounds, const Cell& cell
 void BroadPhase::with_coarser(const std::vector<Bound>& bounds, std::int32_t body) {
   const Bound& bound = bounds[body];
   for (std::size_t l = static_cast<std::size_t>(level_of_[body]) + 1; l < levels_.size(); ++l) {
-    const double width = levels_[l].width;
+    const double width = levels_[l];
     const Vec3 reach = bound.half + Vec3{width / 2, width / 2, width / 2};
     const Vec3 low = bound.centre - reach, high = bound.centre + reach;
     const auto level = static_cast<std::int32_t>(l);

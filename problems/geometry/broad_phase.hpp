@@ -43,12 +43,6 @@ class BroadPhase {
     std::int32_t level;
     std::int32_t first, count;  ///< of item_
   };
-  struct Level {
-    int number;
-    double width;  ///< m, of cells
-    std::int32_t count;
-  };
-
   void choose_levels(const std::vector<Bound>& bounds);
   void fill_cells(const std::vector<Bound>& bounds);
   void inside_level(const std::vector<Bound>& bounds, const Cell& cell);
@@ -61,7 +55,7 @@ class BroadPhase {
   const Cell* find_cell(std::int32_t level, std::int64_t x, std::int64_t y, std::int64_t z) const;
   std::size_t slot(std::int32_t level, std::int64_t x, std::int64_t y, std::int64_t z) const;
 
-  std::vector<Level> levels_;           ///< those with a grid, fine to coarse
+  std::vector<double> levels_;          ///< m, widths of cells, fine to coarse
   std::vector<std::int32_t> level_of_;  ///< [bodies] index into levels_, or few
   std::vector<std::int32_t> cell_of_;   ///< [bodies] index into cells_
   std::vector<std::int32_t> few_;       ///< bodies without a grid
