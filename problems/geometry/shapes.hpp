@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "problems/base/quaternion.hpp"
 #include "problems/base/vec3.hpp"
 
 namespace ccp {
@@ -17,6 +18,12 @@ struct Shape {
   std::array<double, 3> size{};  ///< m
 };
 
+/// Where a body is.
+struct Pose {
+  Vec3 position;           ///< m
+  Quaternion orientation;  ///< unit
+};
+
 /// A shape somewhere in the world.
 struct PlacedShape {
   Shape shape;
@@ -24,6 +31,9 @@ struct PlacedShape {
   std::array<Vec3, 3> axes{
       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};  ///< its own, orthonormal, world axes
 };
+inline PlacedShape place(const Shape& shape, const Pose& pose) {
+  return {shape, pose.position, axes_of(pose.orientation)};
+}
 
 /// How two shapes A and B stand to each other: the points of their surfaces that are nearest, or
 /// deepest inside the other where they overlap, and
