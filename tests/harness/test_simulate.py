@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 import unittest
+from xml.etree import ElementTree
 
 import h5py
 import numpy as np
@@ -84,6 +85,24 @@ class Simulate(CommandLine):
             del file["steps/krylov"]
         self.refused("check", path, parts=["/steps/krylov"])
 
+    def test_series_for_paraview(self):
+        path = self.path("ball.h5")
+        self.simulate("incline", "--until", "0.2", "--every", "10", "-o", path)
+        out, _ = self.run_program("export", "vtk", path, "--series", "-o", self.path("roll.pvd"))
+        self.assertIn("roll.pvd: 3 frames", out)
+        series = ElementTree.parse(self.path("roll.pvd")).getroot()
+        sets = series.findall("Collection/DataSet")
+        self.assertEqual([float(s.get("timestep")) for s in sets], [0, 0.1, 0.2])
+        frame = ElementTree.parse(self.path(sets[2].get("file"))).getroot()
+        points = np.array(frame.find(".//Points/DataArray").text.split(), float).reshape(-1, 3)
+        with h5py.File(path) as file:
+            centre = file["bodies/position"][2, 0]
+        np.testing.assert_allclose(np.linalg.norm(points - centre, axis=1), 0.1, rtol=1e-6)
+        self.refused("export", "vtk", path, "--series", "-o", self.path("roll"),
+                     parts=["roll.pvd", "existing file"])
+        self.refused("export", "vtk", self.scene("stack"), "--series", "-o", self.path("x"),
+                     parts=["'ccpbench-trajectory'"])
+
     def test_same_bytes_twice(self):
         for name in "ab":
             self.simulate("column[spheres=3]", "--until", "0.2", "-o", self.path(name + ".h5"))
@@ -103,7 +122,7 @@ class Simulate(CommandLine):
         with h5py.File(steps) as file:
             self.assertEqual(file["steps/0001"].attrs["name"], "column-00010")
         for wrong in ("x", "3..1", "-1", "1.5"):
-            self.refused("simulate", "column", "--freeze=" + wrong, "-o", self.path("d.h5"),
+            self.refused("simulate", "incline", "--freeze=" + wrong, "-o", self.path("d.h5"),
                          parts=["--freeze", "steps from 0"])
 
     def states(self, path):
