@@ -32,4 +32,19 @@ inline Proximity plane_sphere(const PlacedShape& plane, const PlacedShape& spher
           sphere.position - radius * normal};
 }
 
+/// A: the inside of a cylinder, B: a sphere. gap = R - rho - r with the distance rho of the centre
+/// from the axis; the normal points to the axis, along the first own axis where the centre is on
+/// it.
+inline Proximity cylinder_sphere(const PlacedShape& cylinder, const PlacedShape& sphere) {
+  const double radius = sphere.shape.size[0];
+  const Vec3 offset = sphere.position - cylinder.position;
+  const Vec3& axis = cylinder.axes[2];
+  const Vec3 off_axis = offset - dot(offset, axis) * axis;
+  const double distance = norm(off_axis);
+  const Vec3 outwards = distance > 0 ? 1 / distance * off_axis : cylinder.axes[0];
+  const double gap = cylinder.shape.size[0] - distance - radius;
+  const Vec3 point = sphere.position + radius * outwards;
+  return {gap, -1 * outwards, point + gap * outwards, point};
+}
+
 }  // namespace ccp
