@@ -42,6 +42,9 @@ void add_precond(CLI::App& app, Context& context);
 /// Call it last: the manual is about the commands that are there.
 void add_manual(CLI::App& app);
 
+/// What `simulate` does without a subcommand: any scene with a motion.
+void add_simulate_scene(CLI::App& command, Context& context);
+
 // Subcommands of `export`.
 void add_export_matrix_market(CLI::App& command);
 void add_export_vtk(CLI::App& command);

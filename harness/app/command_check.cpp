@@ -16,6 +16,7 @@
 #include "problems/base/text.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
+#include "problems/formats/trajectory_file.hpp"
 #include "problems/model/solvable.hpp"
 #include "solvers/linear/definiteness.hpp"
 
@@ -79,9 +80,15 @@ std::string check_file(const std::string& path, std::optional<KokkosSession>& ko
   if (format && *format == "ccpbench-columns") {
     return fmt::format("simulated columns, {} rows", read_column_table(path).size());
   }
+  if (format && *format == trajectory_format) {
+    const Trajectory trajectory = read_trajectory(path);
+    return fmt::format("trajectory of {}, {} steps, {} frames of {} bodies", trajectory.scene,
+                       trajectory.steps(), trajectory.frames(), trajectory.bodies);
+  }
   throw InputError(path, "root attribute format",
                    "'ccpbench-problem', 'ccpbench-sequence', 'ccpbench-result', "
-                   "'ccpbench-systems', 'ccpbench-precond' or 'ccpbench-columns'",
+                   "'ccpbench-systems', 'ccpbench-precond', 'ccpbench-columns' or "
+                   "'ccpbench-trajectory'",
                    found_format(file));
 }
 

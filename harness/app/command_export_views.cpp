@@ -12,9 +12,27 @@
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
+#include "problems/formats/trajectory_file.hpp"
 #include "problems/formats/vtk.hpp"
+#include "problems/formats/vtk_series.hpp"
 
 namespace ccp::app {
+namespace {
+
+/// The time series of a trajectory. @throws InputError
+void export_series(const std::string& path, std::string prefix, const std::string& result,
+                   const VtkOptions& options) {
+  if (!result.empty()) {
+    throw InputError("--result", "", "a problem, not a --series", "'" + result + "'");
+  }
+  if (prefix.size() > 4 && prefix.compare(prefix.size() - 4, 4, ".pvd") == 0) {
+    prefix.resize(prefix.size() - 4);
+  }
+  const std::vector<std::string> files = export_vtk_series(prefix, read_trajectory(path), options);
+  fmt::print("{}: {} frames\n", files.front(), files.size() - 1);
+}
+
+}  // namespace
 
 void add_export_matrix_market(CLI::App& command) {
   struct Arguments {
@@ -60,13 +78,17 @@ void add_export_vtk(CLI::App& command) {
   struct Arguments {
     std::string problem, result, prefix;
     VtkOptions options;
+    bool series = false;
   };
   auto* vtk = command.add_subcommand("vtk", "Bodies and force chains, for ParaView");
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
-  vtk->add_option("problem", a->problem, "Problem file or catalogue name")
+  vtk->add_option("problem", a->problem,
+                  "Problem file or catalogue name; with --series a trajectory file")
       ->required()
       ->type_name("PROBLEM");
+  vtk->add_flag("--series", a->series,
+                "The frames of a trajectory (ccpbench simulate -o) as a time series: PREFIX.pvd");
   vtk->add_option("-o,--output", a->prefix,
                   "DIR/PREFIX: PREFIX.vtm, PREFIX-bodies.vtp and PREFIX-contacts.vtp are written")
       ->required()
@@ -81,6 +103,11 @@ void add_export_vtk(CLI::App& command) {
   vtk->add_flag("--force", a->options.overwrite, "Overwrite the output");
   vtk->callback([arguments] {
     auto& a = *arguments;
+    if (a.series) {
+      a.options.inputs = files_of({a.problem});
+      export_series(a.problem, a.prefix, a.result, a.options);
+      return;
+    }
     const std::string path = resolve_problem(a.problem);
     a.options.inputs = files_of({path, a.result});
     const ContactProblem problem = read_problem(path);

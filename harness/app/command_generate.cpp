@@ -80,10 +80,11 @@ class Trajectory {
   }
   void add(const SceneState& now) {
     const Bodies& bodies = now.bodies;
-    for (std::size_t i = 0; i < bodies.spheres.count(); ++i) {
-      const double *x = &bodies.spheres.position[3 * i], *v = &bodies.spheres.velocity[3 * i];
-      file_.print("{:.10g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g}\n", now.time, i, x[0], x[2],
-                  v[0], v[2], bodies.rotate() ? bodies.angular_velocity[3 * i + 1] : 0);
+    for (std::size_t i = 0; i < bodies.count(); ++i) {
+      const double *x = &bodies.position[3 * i], *v = &bodies.velocity[3 * i];
+      file_.print("{:.10g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g}
+", now.time, i, x[0], x[2],
+                  v[0], v[2], bodies.angular_velocity[3 * i + 1]);
     }
   }
   /// @throws InputError if it cannot be written
@@ -216,6 +217,10 @@ void add_scene_command(CLI::App& generate_command, Context& context) {
   command->callback([named, &context] {
     check_output_path(named->common.output, named->common.force);
     const auto a = arguments_of(find_scene(named->name));
+    if (!a->entry.can(SceneAbility::problem) && !a->entry.can(SceneAbility::sequence)) {
+      throw InputError(fmt::format("the scene {} makes no problem: ccpbench simulate {} moves it",
+                                   named->name, named->name));
+    }
     CLI::App no_options;
     a->options = std::make_unique<ListedOptions>(no_options, OptionList(named->name, "scene"));
     a->output = named->common.output;
@@ -230,6 +235,7 @@ void add_generate(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("generate", "Make a problem of our own");
   command->require_subcommand(1);
   for (const SceneEntry& entry : scene_entries()) {
+    if (!entry.can(SceneAbility::problem) && !entry.can(SceneAbility::sequence)) continue;
     // The many without options are left to `generate scene`.
     if (!entry.make()->options().entries().empty()) add_entry(*command, entry, context);
   }

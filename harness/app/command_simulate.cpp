@@ -111,8 +111,9 @@ void simulate(Arguments& a, Context& context) {
 
 void add_simulate(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand(
-      "simulate", "Simulate a scene with a solver that may be inaccurate in every step");
-  command->require_subcommand(1);
+      "simulate", "Move a scene's bodies: contacts, a problem and its solve in every step");
+  command->require_subcommand(0, 1);
+  add_simulate_scene(*command, context);
   for (const SceneEntry& entry : scene_entries()) {
     if (!entry.can(SceneAbility::simulation)) continue;
     auto* scene = command->add_subcommand(

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "problems/dynamics/stepper.hpp"
 #include "problems/model/contact_problem.hpp"
 
 namespace ccp {
@@ -14,14 +15,18 @@ std::int64_t pair_identity(std::int32_t a, std::int32_t b);
 class ImpulseMemory {
  public:
   void keep(const ContactProblem& problem, const std::vector<double>& gamma);
-  /// The kept impulses of the same pairs, as forces times the problem's dt, turned with the
-  /// contacts' frames (they are kept in world axes); zero for pairs that were not there.
-  /// @param problem  contacts ordered by their bodies (by_bodies), as were those kept
+  /// The kept impulses of the same contacts, by identity (by their bodies where there is none), as
+  /// forces times the problem's dt, turned with the contacts' frames (they are kept in world axes);
+  /// zero for contacts that were not there.
   std::vector<double> recall(const ContactProblem& problem) const;
 
+  /// What is kept, as a part of a stepper's memory.
+  void save(StepperMemory& memory) const;
+  void restore(const StepperMemory& memory);
+
  private:
-  std::vector<std::int32_t> bodies_;  ///< [n][2]
-  std::vector<double> impulse_;       ///< [n][3] N s, world axes
+  std::vector<std::int64_t> identity_;  ///< [n] ascending
+  std::vector<double> impulse_;         ///< [n][3] N s, world axes
   double dt_ = 1;
 };
 

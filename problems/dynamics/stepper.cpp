@@ -10,21 +10,23 @@ std::vector<double> Stepper::own_start(const ContactProblem& problem) const {
   return std::vector<double>(3 * problem.contacts(), 0.0);
 }
 
+std::vector<double> Stepper::start_of(const ContactProblem& problem, const StepStart& start) const {
+  if (start.guess.empty()) return own_start(problem);
+  const auto guess = problem.guesses.find(start.guess);
+  if (guess == problem.guesses.end()) {
+    throw InputError("start of a step", "guess", "one that the step's problem carries",
+                     "'" + start.guess + "'");
+  }
+  std::vector<double> gamma = guess->second.gamma;
+  for (double& g : gamma) g *= start.factor;
+  return gamma;
+}
+
 Step Stepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                    const StepStart& start) {
   Step made;
   made.problem = problem(bodies);
-  if (start.guess.empty()) {
-    made.gamma = own_start(made.problem);
-  } else {
-    const auto guess = made.problem.guesses.find(start.guess);
-    if (guess == made.problem.guesses.end()) {
-      throw InputError("start of a step", "guess", "one that the step's problem carries",
-                       "'" + start.guess + "'");
-    }
-    made.gamma = guess->second.gamma;
-    for (double& g : made.gamma) g *= start.factor;
-  }
+  made.gamma = start_of(made.problem, start);
   if (made.problem.contacts() > 0) solver.solve(made.problem, accuracy, made.gamma);
   made.speed = finish(bodies, made.problem, made.gamma);
   return made;

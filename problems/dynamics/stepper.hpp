@@ -1,20 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "problems/dynamics/bodies.hpp"
 #include "problems/dynamics/step_solver.hpp"
-#include "problems/geometry/spheres.hpp"
 
 namespace ccp {
-
-/// The state that a time step begins and ends with.
-struct Bodies {
-  Spheres spheres;
-  /// [m][3] rad/s, world axes; empty: no body rotates
-  std::vector<double> angular_velocity;
-  bool rotate() const { return !angular_velocity.empty(); }
-};
 
 /// Where the solver of a step starts.
 struct StepStart {
@@ -27,6 +21,14 @@ struct Step {
   ContactProblem problem;
   std::vector<double> gamma;  ///< [n][3] N s, its impulses
   double speed = 0;           ///< m/s, of the fastest body at the end; NaN if the solver diverged
+  /// [obstacles][3] N s, what obstacles took, in all stages; empty of schemes that know none
+  std::vector<double> obstacle_impulse;
+};
+
+/// What a scheme remembers, by name, for a simulation that goes on later.
+struct StepperMemory {
+  std::map<std::string, std::vector<double>> numbers;
+  std::map<std::string, std::vector<std::int64_t>> identities;
 };
 
 /// A time-stepping scheme: which problem a step poses, and what its impulses do to the bodies.
@@ -57,6 +59,14 @@ class Stepper {
   /// @throws InputError for a guess that the problem does not carry, and what the solver throws
   virtual Step step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                     const StepStart& start = {});
+
+  /// What restore() needs to go on with the same bits; nothing by default.
+  virtual StepperMemory save() const { return {}; }
+  virtual void restore(const StepperMemory& memory) { (void)memory; }
+
+ protected:
+  /// Where the solver starts. @throws InputError for a guess that the problem does not carry
+  std::vector<double> start_of(const ContactProblem& problem, const StepStart& start) const;
 };
 
 }  // namespace ccp

@@ -5,135 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <filesystem>
-#include <map>
 
 #include "problems/base/error.hpp"
-#include "problems/base/output_file.hpp"
+#include "problems/formats/poly_data.hpp"
 #include "problems/model/impulses.hpp"
 
 namespace ccp {
 namespace {
-
-/// Text as the value of an XML attribute.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
-  }
-  return out;
-}
-
-/// A PolyData file: points, polygons of equal size (1: vertices, 2: lines, 3: triangles), and
-/// arrays on either.
-class PolyData {
- public:
-  struct Field {
-    std::string name;
-    std::size_t components;
-    std::vector<double> data;
-  };
-  std::vector<double> points;        ///< [.][3]
-  std::vector<std::size_t> corners;  ///< [.][corners_each]
-  std::size_t corners_each = 3;
-  std::vector<Field> point_fields, cell_fields;
-
-  void write(OutputFile& file) const {
-    static const char* const kinds[] = {"Verts", "Lines", "Polys"};
-    const std::size_t cells = corners.size() / corners_each;
-    const auto count = [&](std::size_t kind) { return kind + 1 == corners_each ? cells : 0; };
-    file.print(
-        "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"0.1\">\n<PolyData>\n");
-    file.print(
-        "<Piece NumberOfPoints=\"{}\" NumberOfVerts=\"{}\" NumberOfLines=\"{}\" "
-        "NumberOfStrips=\"0\" NumberOfPolys=\"{}\">\n",
-        points.size() / 3, count(0), count(1), count(2));
-    file.print("<PointData>\n");
-    for (const Field& field : point_fields) write_array(file, field);
-    file.print("</PointData>\n<CellData>\n");
-    for (const Field& field : cell_fields) write_array(file, field);
-    file.print("</CellData>\n<Points>\n");
-    write_array(file, {"points", 3, points});
-    file.print("</Points>\n<{}>\n<DataArray type=\"Int64\" Name=\"connectivity\">\n",
-               kinds[corners_each - 1]);
-    for (std::size_t k = 0; k < corners.size(); ++k) {
-      file.print("{}{}", corners[k], (k + 1) % corners_each == 0 ? '\n' : ' ');
-    }
-    file.print("</DataArray>\n<DataArray type=\"Int64\" Name=\"offsets\">\n");
-    for (std::size_t k = 1; k <= cells; ++k) file.print("{}\n", k * corners_each);
-    file.print("</DataArray>\n</{}>\n</Piece>\n</PolyData>\n</VTKFile>\n", kinds[corners_each - 1]);
-  }
-
- private:
-  static void write_array(OutputFile& file, const Field& field) {
-    file.print("<DataArray type=\"Float64\" Name=\"{}\" NumberOfComponents=\"{}\">\n", field.name,
-               field.components);
-    for (std::size_t k = 0; k < field.data.size(); ++k) {
-      file.print("{:.9g}{}", field.data[k], (k + 1) % field.components == 0 ? '\n' : ' ');
-    }
-    file.print("</DataArray>\n");
-  }
-};
-
-/// The unit sphere as triangles.
-struct UnitSphere {
-  std::vector<std::array<double, 3>> points;
-  std::vector<std::array<std::size_t, 3>> triangles;
-};
-
-UnitSphere subdivided_icosahedron(int detail) {
-  UnitSphere sphere;
-  const auto add = [&](double x, double y, double z) {
-    const double length = std::sqrt(x * x + y * y + z * z);
-    sphere.points.push_back({x / length, y / length, z / length});
-    return sphere.points.size() - 1;
-  };
-  const double golden = (1 + std::sqrt(5.0)) / 2;
-  for (const double x : {-1.0, 1.0}) {  // three rectangles at right angles
-    for (const double y : {-golden, golden}) {
-      add(x, y, 0);
-      add(0, x, y);
-      add(y, 0, x);
-    }
-  }
-  // Three corners that are neighbours are a face.
-  const auto near = [&](std::size_t i, std::size_t j) {
-    double square = 0;
-    for (int k = 0; k < 3; ++k) {
-      square += std::pow(sphere.points[i][k] - sphere.points[j][k], 2);
-    }
-    return square < 1.2;  // an edge has length 1.05
-  };
-  for (std::size_t i = 0; i < 12; ++i) {
-    for (std::size_t j = i + 1; j < 12; ++j) {
-      for (std::size_t k = j + 1; k < 12; ++k) {
-        if (near(i, j) && near(j, k) && near(i, k)) sphere.triangles.push_back({i, j, k});
-      }
-    }
-  }
-  for (int level = 0; level < detail; ++level) {
-    std::map<std::pair<std::size_t, std::size_t>, std::size_t> middles;
-    const auto middle = [&](std::size_t i, std::size_t j) {
-      const auto [found, is_new] = middles.try_emplace(std::minmax(i, j), 0);
-      if (is_new) {
-        const auto a = sphere.points[i], b = sphere.points[j];
-        found->second = add(a[0] + b[0], a[1] + b[1], a[2] + b[2]);
-      }
-      return found->second;
-    };
-    std::vector<std::array<std::size_t, 3>> finer;
-    for (const auto& [i, j, k] : sphere.triangles) {
-      const std::size_t a = middle(i, j), b = middle(j, k), c = middle(k, i);
-      using Triangle = std::array<std::size_t, 3>;
-      for (const Triangle& part :
-           {Triangle{i, a, c}, Triangle{a, j, b}, Triangle{c, b, k}, Triangle{a, b, c}}) {
-        finer.push_back(part);
-      }
-    }
-    sphere.triangles = std::move(finer);
-  }
-  return sphere;
-}
 
 /// [m][6] m/s and rad/s at the end of the step; bodies without mass do not fall.
 std::vector<double> final_velocity(const ContactProblem& problem,
@@ -153,7 +33,7 @@ std::vector<double> final_velocity(const ContactProblem& problem,
 
 PolyData bodies_of(const ContactProblem& problem, const std::vector<double>& gamma, int detail) {
   PolyData out;
-  UnitSphere sphere{{{0, 0, 0}}, {}};
+  Surface sphere{{{0, 0, 0}}, {}};
   const bool points_only = detail < 0 || problem.radius.empty();
   if (!points_only) sphere = subdivided_icosahedron(detail);
   out.corners_each = points_only ? 1 : 3;

@@ -30,23 +30,16 @@ double hertz_stiffness(const HertzModel& model, double radius_a, double radius_b
   return model.young * std::sqrt(reduced) / (3 * (1 - model.poisson * model.poisson));
 }
 
-namespace {
-
-/// Sigma and r of one elastic contact. @param own  r_n without the overlap, m/s: n.(v + dt g)
-/// @param approach  n.v at the start of the step, m/s
-void make_elastic(const SphereModel& model, double stiffness, double overlap, double own,
+void make_elastic(const HertzModel& hertz, double dt, double stiffness, double overlap, double own,
                   double approach, double* compliance, double& r_n) {
-  const HertzModel& hertz = model.hertz;
   constexpr double exponent = 1.25;  // e_H
-  const double tau = std::max(hertz.relaxation_steps * model.dt, hertz.damping / exponent);
-  const double upsilon = 1 / (1 + 4 * tau / model.dt);
+  const double tau = std::max(hertz.relaxation_steps * dt, hertz.damping / exponent);
+  const double upsilon = 1 / (1 + 4 * tau / dt);
   const double firm = std::max(overlap, hertz.smallest_overlap);
-  compliance[0] = 3.2 * upsilon / (model.dt * model.dt * stiffness * std::sqrt(firm));
-  compliance[1] = hertz.tangential / model.dt;
-  r_n = own - upsilon * approach - 3.2 * upsilon / model.dt * overlap;
+  compliance[0] = 3.2 * upsilon / (dt * dt * stiffness * std::sqrt(firm));
+  compliance[1] = hertz.tangential / dt;
+  r_n = own - upsilon * approach - 3.2 * upsilon / dt * overlap;
 }
-
-}  // namespace
 
 ContactProblem sphere_problem(const Spheres& spheres, const std::vector<Candidate>& candidates,
                               const SphereModel& model) {
@@ -101,7 +94,7 @@ ContactProblem sphere_problem(const Spheres& spheres, const std::vector<Candidat
         approach +=
             frame[k] * (spheres.velocity[3 * b + k] - (a < 0 ? 0 : spheres.velocity[3 * a + k]));
       }
-      make_elastic(model,
+      make_elastic(model.hertz, model.dt,
                    hertz_stiffness(model.hertz, a < 0 ? 0 : spheres.radius[a], spheres.radius[b]),
                    -gap, problem.r[3 * c], approach, &problem.compliance[2 * c], problem.r[3 * c]);
     } else {

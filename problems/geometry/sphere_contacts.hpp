@@ -32,6 +32,14 @@ OptionList hertz_options(HertzModel& hertz, const std::string& young, OptionList
 /// plane
 double hertz_stiffness(const HertzModel& model, double radius_a, double radius_b);
 
+/// Sigma and r_n of one elastic contact, see sphere_problem().
+/// @param stiffness   k_n of hertz_stiffness()
+/// @param own         r_n without the overlap, m/s: n.(v + dt g)
+/// @param approach    n.v at the start of the step, m/s
+/// @param compliance  out: Sigma_n and Sigma_t, 1/kg
+void make_elastic(const HertzModel& hertz, double dt, double stiffness, double overlap, double own,
+                  double approach, double* compliance, double& r_n);
+
 /// What turns spheres and candidates into a problem.
 struct SphereModel {
   double mu = 0.4;

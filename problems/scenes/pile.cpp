@@ -88,7 +88,7 @@ PileOptions checked(PileOptions o) {
 /// negative), s.
 Bodies settle(const PileOptions& options, double until, StepSolver& solver,
               const std::function<void(const SceneProgress&)>& progress) {
-  Bodies bodies{column(options), {}};
+  Bodies bodies = sphere_bodies(column(options), false);
   ShakeStepper stepper(step_options(options, false));
   SceneProgress now;
   now.phase = "flowing";
@@ -171,7 +171,7 @@ ContactProblem generate_pile(const PileOptions& given, StepSolver& solver,
     throw InputError("generate pile", "elastic contacts", "a sequence of steps",
                      "a single problem, of spheres that hardly overlap");
   }
-  Spheres spheres = settle(options, -1, solver, progress).spheres;
+  Spheres spheres = settle(options, -1, solver, progress).spheres();
   freeze(options, spheres);
   const double mean_radius = 0.5 * (options.radius_min + options.radius_max);
   const std::vector<Candidate> candidates =
@@ -191,12 +191,14 @@ std::vector<ContactProblem> generate_pile_sequence(
     StepSolver& accurate, const std::function<void(const SceneProgress&)>& progress) {
   const PileOptions options = checked(given);
   Bodies bodies = settle(options, sequence.from, solver, progress);
+  Spheres spheres = bodies.spheres();
   if (sequence.from < 0) {
-    freeze(options, bodies.spheres);
+    freeze(options, spheres);
   } else {
-    sort_spatially(bodies.spheres);
+    sort_spatially(spheres);
   }
-  make_heavier(bodies.spheres, options.heavy);
+  make_heavier(spheres, options.heavy);
+  bodies = sphere_bodies(spheres, false);
   std::unique_ptr<Stepper> stepper;
   if (options.model.hertz.young > 0) {
     stepper = std::make_unique<ElasticStepper>(options.model);

@@ -79,8 +79,7 @@ ContactProblem generate_pyramid(const PyramidOptions& options, StepSolver& solve
   }
   spheres.velocity.assign(3 * spheres.count(), 0.0);
   const std::size_t count = spheres.count();
-  const Bodies bodies{std::move(spheres), std::vector<double>(3 * count, 0.0)};
-  ContactProblem problem = run(options.planar, bodies, solver, record);
+  ContactProblem problem = run(options.planar, sphere_bodies(spheres, true), solver, record);
   problem.source.description = fmt::format("a triangle of {} spheres in a plane", count);
   return problem;
 }
@@ -94,7 +93,7 @@ ContactProblem generate_particle(const ParticleOptions& options, StepSolver& sol
   spheres.velocity = {options.speed, 0, 0};
   spheres.radius = {radius};
   spheres.mass = {1};
-  ContactProblem problem = run(options.planar, {std::move(spheres), {}}, solver, record);
+  ContactProblem problem = run(options.planar, sphere_bodies(spheres, false), solver, record);
   problem.source.description = "a particle thrown along the ground";
   return problem;
 }

@@ -36,4 +36,8 @@ double Scene::height_at_rest() {
   throw InputError("this scene has no height at rest");
 }
 
+SceneSetup Scene::setup() {
+  throw InputError("this scene has no motion");
+}
+
 }  // namespace ccp

@@ -2,10 +2,12 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "problems/base/options.hpp"
 #include "problems/dynamics/recording.hpp"
+#include "problems/dynamics/step_problem.hpp"
 #include "problems/dynamics/stepper.hpp"
 
 namespace ccp {
@@ -38,6 +40,20 @@ struct SettlingRun {
   bool at_rest = false;
 };
 
+/// Results of a scene by name, in its own words.
+using SceneValues = std::vector<std::pair<std::string, double>>;
+
+/// Where a motion starts, what acts, and how it is computed unless told otherwise.
+struct SceneSetup {
+  Bodies bodies;
+  StepModel model;
+  std::string stepper = "shake";            ///< of stepper_entries(), with options
+  std::string solver = "pgs[law=coulomb]";  ///< of the registry, with options
+  double until = 1;                         ///< s
+  double fastest = 1e4;  ///< m/s; a body that is faster has left the scene's world
+  std::function<SceneValues(const Bodies& end)> values;  ///< empty: none
+};
+
 /// What a scene is made with. Solvers are there when the scene's row of the table asks for them.
 struct SceneTools {
   StepSolver* solver = nullptr;    ///< of its time steps
@@ -67,6 +83,9 @@ class Scene {
                                const SceneTools& tools);
   /// What the height of a simulation should be by theory, m. @throws InputError for bad options
   virtual double height_at_rest();
+
+  /// The motion of bodies from time zero on. @throws InputError for bad options
+  virtual SceneSetup setup();
 };
 
 }  // namespace ccp

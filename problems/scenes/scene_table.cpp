@@ -7,6 +7,7 @@
 
 #include "problems/base/error.hpp"
 #include "problems/scenes/column.hpp"
+#include "problems/scenes/hand_motions.hpp"
 #include "problems/scenes/hand_scenes.hpp"
 #include "problems/scenes/pile.hpp"
 #include "problems/scenes/planar.hpp"
@@ -26,7 +27,7 @@ const std::vector<SceneEntry>& larger_scenes() {
        pile_scene},
       {"column",
        "A 1-D column of elastic spheres that sinks under its weight (Wang 2016)",
-       {Can::sequence, Can::simulation},
+       {Can::sequence, Can::simulation, Can::motion},
        "",
        "spheres",
        column_scene},
@@ -67,6 +68,9 @@ std::vector<SceneEntry>& table() {
            }});
     }
     all.insert(all.end(), larger_scenes().begin(), larger_scenes().end());
+    for (const HandMotion& motion : hand_motions()) {
+      all.push_back({motion.id, motion.summary, {Can::motion}, "", "", motion.make});
+    }
     return all;
   }();
   return rows;

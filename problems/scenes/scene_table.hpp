@@ -15,16 +15,16 @@ enum class SceneAbility {
   problem,     ///< Scene::problem(): `ccpbench generate ID`
   sequence,    ///< Scene::sequence(): `ccpbench generate ID --steps K`
   simulation,  ///< Scene::simulate() and height_at_rest(): `ccpbench simulate ID`
+  motion,      ///< Scene::setup(): `ccpbench simulate ID[option=value]`
   record,      ///< problem() calls tools.record with every state
   by_hand,     ///< its problem carries the exact solution as reference
 };
 template <>
 struct EnumTable<SceneAbility> {
-  static constexpr EnumText<SceneAbility> rows[] = {{SceneAbility::problem, "problem"},
-                                                    {SceneAbility::sequence, "sequence"},
-                                                    {SceneAbility::simulation, "simulation"},
-                                                    {SceneAbility::record, "record"},
-                                                    {SceneAbility::by_hand, "by hand"}};
+  static constexpr EnumText<SceneAbility> rows[] = {
+      {SceneAbility::problem, "problem"},       {SceneAbility::sequence, "sequence"},
+      {SceneAbility::simulation, "simulation"}, {SceneAbility::motion, "motion"},
+      {SceneAbility::record, "record"},         {SceneAbility::by_hand, "by hand"}};
 };
 
 /// A scene of the table.

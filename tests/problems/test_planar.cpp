@@ -91,9 +91,9 @@ TEST_CASE("particle: friction takes mu g dt of its speed in every step") {
   BlockOnGround law;
   std::vector<double> x, speed;
   generate_particle(options, law, [&](const SceneState& now) {
-    x.push_back(now.bodies.spheres.position[0]);
-    speed.push_back(now.bodies.spheres.velocity[0]);
-    CHECK(now.bodies.spheres.position[2] == Approx(1));
+    x.push_back(now.bodies.position[0]);
+    speed.push_back(now.bodies.velocity[0]);
+    CHECK(now.bodies.position[2] == Approx(1));
     CHECK(now.time == Approx(0.1 * static_cast<double>(x.size() - 1)).margin(1e-15));
   });
   CHECK(law.steps == 5);

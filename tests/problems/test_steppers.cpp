@@ -7,7 +7,7 @@
 #include "problems/dynamics/steppers/elastic.hpp"
 #include "problems/dynamics/steppers/planar.hpp"
 #include "problems/dynamics/steppers/shake.hpp"
-#include "tests/support.hpp"
+#include "tests/small_solver.hpp"
 
 using namespace ccp;
 using namespace ccp::test;
@@ -15,35 +15,9 @@ using Catch::Approx;
 
 namespace {
 
-/// Projected Gauss-Seidel on the dense matrix, by contact and with the disc of friction: exact for
-/// one contact of bodies that do not rotate, good for a few.
-class SmallSolver : public StepSolver {
- public:
-  void solve(const ContactProblem& p, const StepAccuracy&, std::vector<double>& gamma) override {
-    ++calls;
-    start = gamma;
-    const std::vector<double> n = dense_delassus(p);
-    const std::size_t size = 3 * p.contacts();
-    for (int sweep = 0; sweep < 200; ++sweep) {
-      for (std::size_t i = 0; i < size; ++i) {
-        double u = p.r[i];
-        for (std::size_t j = 0; j < size; ++j) u += n[i * size + j] * gamma[j];
-        gamma[i] -= u / n[i * size + i];
-        if (i % 3 == 0) gamma[i] = std::max(gamma[i], 0.0);
-        if (i % 3 == 2) {
-          const double held = std::hypot(gamma[i - 1], gamma[i]), most = p.mu[i / 3] * gamma[i - 2];
-          if (held > most) gamma[i - 1] *= most / held, gamma[i] *= most / held;
-        }
-      }
-    }
-  }
-  int calls = 0;
-  std::vector<double> start;
-};
-
 /// A sphere of 1 m and 2 kg at a height of its lowest point, with a velocity.
 Bodies one_sphere(double height, std::array<double, 3> v) {
-  return {{{0, 0, 1 + height}, {v[0], v[1], v[2]}, {1}, {2}}, {}};
+  return sphere_bodies({{0, 0, 1 + height}, {v[0], v[1], v[2]}, {1}, {2}}, false);
 }
 
 ShakeOptions shake_options() {
@@ -56,8 +30,8 @@ ShakeOptions shake_options() {
 
 double momentum(const Bodies& bodies, int k) {
   double sum = 0;
-  for (std::size_t i = 0; i < bodies.spheres.count(); ++i) {
-    sum += bodies.spheres.mass[i] * bodies.spheres.velocity[3 * i + k];
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
+    sum += bodies.mass[i] * bodies.velocity[3 * i + k];
   }
   return sum;
 }
@@ -72,8 +46,8 @@ TEST_CASE("shake: free flight is symplectic Euler, and nobody is asked to solve 
   CHECK(solver.calls == 0);
   CHECK(step.problem.contacts() == 0);
   // v = (1, 0, -1), then x += 0.1 v.
-  CHECK(relative_difference(bodies.spheres.velocity, {1, 0, -1}) < 1e-15);
-  CHECK(relative_difference(bodies.spheres.position, {0.1, 0, 10.9}) < 1e-15);
+  CHECK(relative_difference(bodies.velocity, {1, 0, -1}) < 1e-15);
+  CHECK(relative_difference(bodies.position, {0.1, 0, 10.9}) < 1e-15);
   CHECK(step.speed == Approx(std::sqrt(2.0)));
 }
 
@@ -85,10 +59,10 @@ TEST_CASE("shake: a contact that acts is closed at the end of the step") {
   const Step step = stepper.step(bodies, solver, {});
   CHECK(step.problem.r[0] == Approx(-4 - 1 + 2));  // v + dt g + gap / dt
   CHECK(step.gamma[0] == Approx(2 * 3));
-  CHECK(bodies.spheres.position[2] == Approx(1));
-  CHECK(bodies.spheres.velocity[2] == Approx(-2));  // it stops in the next step
+  CHECK(bodies.position[2] == Approx(1));
+  CHECK(bodies.velocity[2] == Approx(-2));  // it stops in the next step
   stepper.step(bodies, solver, {});
-  CHECK(std::abs(bodies.spheres.velocity[2]) < 1e-14);
+  CHECK(std::abs(bodies.velocity[2]) < 1e-14);
 }
 
 TEST_CASE("shake: penetrations are undone no faster than asked for") {
@@ -99,7 +73,7 @@ TEST_CASE("shake: penetrations are undone no faster than asked for") {
     ShakeStepper stepper(options);
     SmallSolver solver;
     stepper.step(bodies, solver, {});
-    CHECK(bodies.spheres.velocity[2] == Approx(std::min(push, 3.0)));
+    CHECK(bodies.velocity[2] == Approx(std::min(push, 3.0)));
   }
 }
 
@@ -130,7 +104,8 @@ TEST_CASE("shake: starts are zero, the step before by name, or scaled by a line 
 
 TEST_CASE("shake and elastic steps conserve momentum where nothing else acts") {
   // Two spheres that meet off their line of centres, far above the ground.
-  const Bodies start{{{0, 0, 50, 1.9, 0.4, 50.3}, {3, 0, 0, -1, 0.5, 0}, {1, 1}, {1, 3}}, {}};
+  const Bodies start =
+      sphere_bodies({{0, 0, 50, 1.9, 0.4, 50.3}, {3, 0, 0, -1, 0.5, 0}, {1, 1}, {1, 3}}, false);
   ShakeOptions rigid = shake_options();
   rigid.model.gravity = {0, 0, 0};
   SphereModel soft = rigid.model;
@@ -142,7 +117,7 @@ TEST_CASE("shake and elastic steps conserve momentum where nothing else acts") {
     SmallSolver solver;
     stepper->step(bodies, solver, {});
     REQUIRE(solver.calls == 1);
-    CHECK(std::abs(bodies.spheres.velocity[0] - 3) > 0.1);
+    CHECK(std::abs(bodies.velocity[0] - 3) > 0.1);
     for (int k = 0; k < 3; ++k)
       CHECK(momentum(bodies, k) == Approx(momentum(start, k)).margin(1e-13));
   }
@@ -161,15 +136,14 @@ TEST_CASE("elastic: at rest nothing moves and Hertz's law carries the weight") {
   const Step step = stepper.step(bodies, solver, {});
   CHECK(step.gamma[0] == Approx(5e-3 * 20).epsilon(1e-9));
   CHECK(step.problem.guesses.at("hertz").gamma[0] == Approx(5e-3 * 20));
-  CHECK(std::abs(bodies.spheres.velocity[2]) < 1e-12);
+  CHECK(std::abs(bodies.velocity[2]) < 1e-12);
   CHECK(step.problem.identity == std::vector<std::int64_t>{0});
 }
 
 TEST_CASE("planar: friction below the centre turns a sphere that slides") {
   // 1 m, 2 kg, J = 0.8; on the ground at 3 m/s, mu = 0.25: gamma_n = 2, gamma_t = -0.5.
   // v_x = 3 - 0.25; w_y = 1 m * 0.5 / 0.8; about the contact point m v_x + J w / 1 m stays 6.
-  Bodies bodies = one_sphere(0, {3, 0, 0});
-  bodies.angular_velocity = {0, 0, 0};
+  Bodies bodies = sphere_bodies({{0, 0, 1}, {3, 0, 0}, {1}, {2}}, true);
   PlanarModel model;
   model.dt = 0.1;
   model.mu = 0.25;
@@ -182,11 +156,11 @@ TEST_CASE("planar: friction below the centre turns a sphere that slides") {
     }
   } coulomb;
   const Step step = stepper.step(bodies, coulomb, {});
-  CHECK(bodies.spheres.velocity[0] == Approx(2.75));
+  CHECK(bodies.velocity[0] == Approx(2.75));
   CHECK(bodies.angular_velocity[1] == Approx(0.625));
-  CHECK(2 * bodies.spheres.velocity[0] + 0.8 * bodies.angular_velocity[1] == Approx(6));
-  CHECK(std::abs(bodies.spheres.velocity[2]) < 1e-15);
-  CHECK(bodies.spheres.position[0] == Approx(0.275));
+  CHECK(2 * bodies.velocity[0] + 0.8 * bodies.angular_velocity[1] == Approx(6));
+  CHECK(std::abs(bodies.velocity[2]) < 1e-15);
+  CHECK(bodies.position[0] == Approx(0.275));
   CHECK(step.speed == Approx(2.75));
   // The point of contact now slides at v_x - w_y.
   CHECK(stepper.problem(bodies).r[1] == Approx(2.75 - 0.625));
@@ -201,10 +175,10 @@ TEST_CASE("a scheme with two stages overrides step") {
               const StepStart& start) override {
       Step first = ShakeStepper::step(bodies, solver, accuracy, start);
       ContactProblem impact = problem(bodies);
-      impact.r[0] = bodies.spheres.velocity[2];
+      impact.r[0] = bodies.velocity[2];
       std::vector<double> gamma(3, 0.0);
       solver.solve(impact, accuracy, gamma);
-      add_impulses(impact, gamma, bodies.spheres.velocity);
+      add_impulses(impact, gamma, bodies.velocity);
       return first;
     }
   } stepper(shake_options());
@@ -212,8 +186,8 @@ TEST_CASE("a scheme with two stages overrides step") {
   SmallSolver solver;
   static_cast<Stepper&>(stepper).step(bodies, solver, {});
   CHECK(solver.calls == 2);
-  CHECK(bodies.spheres.position[2] == Approx(1));
-  CHECK(std::abs(bodies.spheres.velocity[2]) < 1e-14);
+  CHECK(bodies.position[2] == Approx(1));
+  CHECK(std::abs(bodies.velocity[2]) < 1e-14);
 }
 
 TEST_CASE("recording: coming to rest, steps that are kept, and a solver that diverges") {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "problems/dynamics/stepper_table.hpp"
 #include "problems/formats/importer_table.hpp"
 #include "problems/geometry/pair_table.hpp"
 #include "problems/scenes/scene_table.hpp"
@@ -120,7 +121,7 @@ TEST_CASE("every scene has options with defaults in range, and does what its row
     check_options(scene->options());
     if (!entry.size.empty()) CHECK(scene->options().has(entry.size));
     CHECK((entry.can(SceneAbility::problem) || entry.can(SceneAbility::sequence) ||
-           entry.can(SceneAbility::simulation)));
+           entry.can(SceneAbility::simulation) || entry.can(SceneAbility::motion)));
     if (!entry.can(SceneAbility::problem)) {
       check_parts(error_of([&] { scene->problem({}); }), {"no single problem"});
     }
@@ -133,6 +134,16 @@ TEST_CASE("every scene has options with defaults in range, and does what its row
       check_parts(error_of([&] { scene->simulate({}, {}, {}); }), {"no simulation"});
       check_parts(error_of([&] { scene->height_at_rest(); }), {"no height"});
     }
+    if (entry.can(SceneAbility::motion)) {
+      const SceneSetup setup = scene->setup();
+      CHECK(setup.bodies.count() > 0);
+      CHECK_NOTHROW(setup.bodies.check(entry.id));
+      CHECK_NOTHROW(make_stepper(setup.stepper, setup.model));
+      CHECK(setup.until > 0);
+      if (setup.values) CHECK_FALSE(setup.values(setup.bodies).empty());
+    } else {
+      check_parts(error_of([&] { scene->setup(); }), {"no motion"});
+    }
     if (entry.can(SceneAbility::by_hand)) CHECK(scene->problem({}).reference.has_value());
     if (entry.can(SceneAbility::record)) {
       NoSolver solver;
@@ -140,7 +151,7 @@ TEST_CASE("every scene has options with defaults in range, and does what its row
       SceneTools tools;
       tools.solver = &solver;
       tools.record = [&](const SceneState& now) {
-        CHECK(now.bodies.spheres.count() > 0);
+        CHECK(now.bodies.count() > 0);
         ++states;
       };
       scene->problem(tools);

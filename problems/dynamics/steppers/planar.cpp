@@ -10,7 +10,7 @@
 namespace ccp {
 
 ContactProblem PlanarStepper::problem(const Bodies& bodies) const {
-  const Spheres& spheres = bodies.spheres;
+  const Spheres spheres = bodies.spheres();
   const bool rotates = bodies.rotate();
   SphereModel model;
   model.mu = model_.mu;
@@ -52,20 +52,20 @@ ContactProblem PlanarStepper::problem(const Bodies& bodies) const {
 
 double PlanarStepper::finish(Bodies& bodies, const ContactProblem& problem,
                              const std::vector<double>& gamma) {
-  Spheres& spheres = bodies.spheres;
   const std::vector<double> change = body_velocity_changes(problem, gamma);
   double fastest = 0;  // squared
-  for (std::size_t i = 0; i < spheres.count(); ++i) {
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
     double square = 0;
     for (std::size_t k = 0; k < 3; ++k) {
-      double& v = spheres.velocity[3 * i + k];
+      double& v = bodies.velocity[3 * i + k];
       v += model_.dt * model_.gravity[k] + change[6 * i + k];
-      spheres.position[3 * i + k] += model_.dt * v;
+      bodies.position[3 * i + k] += model_.dt * v;
       if (bodies.rotate()) bodies.angular_velocity[3 * i + k] += change[6 * i + 3 + k];
       square += v * v;
     }
     if (!(square <= fastest)) fastest = square;  // a NaN stays
   }
+  bodies.time += model_.dt;
   return std::sqrt(fastest);
 }
 

@@ -21,18 +21,18 @@ double add_impulses(const ContactProblem& problem, const std::vector<double>& ga
   return energy;
 }
 
-double move_spheres(Spheres& spheres, const ContactProblem& problem,
+double move_spheres(Bodies& bodies, const ContactProblem& problem,
                     const std::vector<double>& gamma) {
-  std::vector<double>& v = spheres.velocity;
-  for (std::size_t i = 0; i < spheres.count(); ++i) {
+  std::vector<double>& v = bodies.velocity;
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
     for (int k = 0; k < 3; ++k) v[3 * i + k] += problem.dt * problem.gravity[k];
   }
   add_impulses(problem, gamma, v);
   double fastest = 0;
-  for (std::size_t i = 0; i < spheres.count(); ++i) {
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
     double square = 0;
     for (int k = 0; k < 3; ++k) {
-      spheres.position[3 * i + k] += problem.dt * v[3 * i + k];
+      bodies.position[3 * i + k] += problem.dt * v[3 * i + k];
       square += v[3 * i + k] * v[3 * i + k];
     }
     if (square > fastest || std::isnan(square)) fastest = square;
@@ -45,7 +45,8 @@ SphereStepper::SphereStepper(SphereModel model, Search search)
     : model_(model), search_(std::move(search)) {}
 
 ContactProblem SphereStepper::problem(const Bodies& bodies) const {
-  ContactProblem step = sphere_problem(bodies.spheres, search_(bodies.spheres), model_);
+  const Spheres spheres = bodies.spheres();
+  ContactProblem step = sphere_problem(spheres, search_(spheres), model_);
   for (std::size_t c = 0; c < step.contacts(); ++c) {
     step.identity.push_back(
         pair_identity(step.contact_bodies[2 * c], step.contact_bodies[2 * c + 1]));
@@ -59,7 +60,14 @@ ContactProblem SphereStepper::problem(const Bodies& bodies) const {
 double SphereStepper::finish(Bodies& bodies, const ContactProblem& problem,
                              const std::vector<double>& gamma) {
   memory_.keep(problem, gamma);
-  return move_spheres(bodies.spheres, problem, gamma);
+  bodies.time += problem.dt;
+  return move_spheres(bodies, problem, gamma);
+}
+
+StepperMemory SphereStepper::save() const {
+  StepperMemory memory;
+  memory_.save(memory);
+  return memory;
 }
 
 }  // namespace ccp

@@ -15,7 +15,7 @@ double add_impulses(const ContactProblem& problem, const std::vector<double>& ga
 
 /// The end of a time step: v += dt g + M^-1 D gamma, x += dt v.
 /// @return the largest speed, m/s
-double move_spheres(Spheres& spheres, const ContactProblem& problem,
+double move_spheres(Bodies& bodies, const ContactProblem& problem,
                     const std::vector<double>& gamma);
 
 /// What schemes for spheres that do not rotate have in common: sphere_problem() of the contacts
@@ -29,6 +29,8 @@ class SphereStepper : public Stepper {
   ContactProblem problem(const Bodies& bodies) const override;
   double finish(Bodies& bodies, const ContactProblem& problem,
                 const std::vector<double>& gamma) override;
+  StepperMemory save() const override;
+  void restore(const StepperMemory& memory) override { memory_.restore(memory); }
 
  protected:
   SphereStepper(SphereModel model, Search search);

@@ -1,0 +1,288 @@
+// `ccpbench simulate SCENE[option=value,...]`: any scene with a motion.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+
+#include "harness/app/app.hpp"
+#include "harness/app/terminal.hpp"
+#include "harness/simulation/simulation.hpp"
+#include "problems/base/error.hpp"
+#include "problems/formats/sequence_file.hpp"
+#include "solvers/core/trilinos.hpp"
+
+namespace ccp::app {
+namespace {
+
+struct Arguments {
+  SimulationRequest request;
+  std::string output, checkpoint, freeze;
+  long checkpoint_every = 100;
+  int threads = 1;
+  bool resume = false, force = false, json = false, quiet = false;
+};
+
+double mean(const std::vector<std::int64_t>& values) {
+  if (values.empty()) return 0;
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  return sum / static_cast<double>(values.size());
+}
+/// The largest value; NaN if one is.
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double value : values) {
+    if (std::isnan(value)) return value;
+    most = std::max(most, value);
+  }
+  return most;
+}
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+nlohmann::ordered_json number(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+const char* end_text(SimulationEnd end) {
+  return end == SimulationEnd::finished ? "finished" : "diverged";
+}
+
+nlohmann::ordered_json as_json(const Simulation& simulation, double wall) {
+  const Trajectory& t = simulation.trajectory();
+  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : simulation.values()) values[name] = number(value);
+  return {{"scene", t.scene},
+          {"options", t.options},
+          {"stepper", t.stepper},
+          {"solver", t.solver},
+          {"status", end_text(simulation.state())},
+          {"steps", t.steps()},
+          {"time", t.time.empty() ? 0 : t.time.back()},
+          {"solver_time", sum_of(t.solver_time)},
+          {"wall_time", wall},
+          {"contacts_mean", mean(t.contacts)},
+          {"outer_mean", mean(t.outer)},
+          {"residual_max", number(largest(t.residual))},
+          {"unsolved", simulation.unsolved()},
+          {"penetration_max", number(largest(t.penetration))},
+          {"energy_first", number(simulation.energy_first())},
+          {"energy_last", number(t.steps() == 0 ? simulation.energy_first()
+                                                : t.kinetic.back() + t.potential.back())},
+          {"values", values}};
+}
+
+void print_text(const Simulation& simulation, double wall) {
+  const Trajectory& t = simulation.trajectory();
+  fmt::print("{:<10} {} with {}{}\n", "scene", t.scene, t.stepper,
+             t.solver.empty() ? "" : " and " + t.solver);
+  fmt::print("{:<10} {} steps to {:.6g} s, {}\n", "made", grouped(static_cast<long>(t.steps())),
+             t.time.empty() ? 0 : t.time.back(), end_text(simulation.state()));
+  fmt::print("{:<10} {} solving, {} in all\n", "time", duration(sum_of(t.solver_time)),
+             duration(wall));
+  fmt::print("{:<10} {:.1f} contacts and {:.1f} outer iterations a step\n", "mean",
+             mean(t.contacts), mean(t.outer));
+  fmt::print("{:<10} {} at worst", "residual", scientific(largest(t.residual)));
+  if (const long unsolved = simulation.unsolved(); unsolved > 0) {
+    fmt::print(", {} of {} steps are not solved as asked for", grouped(unsolved),
+               grouped(static_cast<long>(t.steps())));
+  }
+  fmt::print("\n{:<10} {:.3g} m at most\n", "overlap", largest(t.penetration));
+  if (t.steps() > 0) {
+    fmt::print("{:<10} {:.6g} J at the start, {:.6g} J at the end\n", "energy",
+               simulation.energy_first(), t.kinetic.back() + t.potential.back());
+  }
+  for (const auto& [name, value] : simulation.values()) {
+    fmt::print("  {:<24} {:.10g}\n", name, value);
+  }
+}
+
+/// "3,10..20" as a set. @throws InputError
+std::set<long> steps_in(const std::string& text) {
+  std::set<long> steps;
+  std::size_t at = 0;
+  while (at <= text.size() && !text.empty()) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, comma - at);
+    const std::size_t dots = part.find("..");
+    double first = 0, last = 0;
+    const bool good = dots == std::string::npos
+                          ? parse_number(part, first) && parse_number(part, last)
+                          : parse_number(part.substr(0, dots), first) &&
+                                parse_number(part.substr(dots + 2), last);
+    if (!good || first < 0 || last < first || last > 1e9 || first != std::floor(first) ||
+        last != std::floor(last)) {
+      throw InputError("--freeze", "", "steps from 0, like 3,10..20", "'" + part + "'");
+    }
+    for (long k = static_cast<long>(first); k <= static_cast<long>(last); ++k) steps.insert(k);
+    at = comma + 1;
+  }
+  return steps;
+}
+
+/// The problem of a step for a sequence: with the guesses of the step, and what the simulation
+/// took.
+ContactProblem frozen(const Simulation& simulation, const Step& step, long number,
+                      const std::string& command) {
+  ContactProblem problem = step.problem;
+  problem.name = fmt::format("{}-{:05}", simulation.trajectory().scene, number);
+  problem.source.kind = "generated";
+  problem.source.description =
+      fmt::format("step {} of {} with {}", number, simulation.trajectory().scene,
+                  simulation.trajectory().stepper);
+  problem.source.licence = "BSD-3-Clause";
+  problem.source.generator = command;
+  problem.guesses["simulation"] = {step.gamma, "what the simulation went on with"};
+  return problem;
+}
+
+class Eta {
+ public:
+  explicit Eta(long already) : already_(already) {}
+  double elapsed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  std::string left(long made, long asked) const {
+    if (made <= already_) return "";
+    const double each = elapsed() / static_cast<double>(made - already_);
+    return rough_duration(each * static_cast<double>(asked - made));
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  long already_;
+};
+
+void simulate(const Arguments& a, Context& context) {
+  if (!a.output.empty()) check_output_path(a.output, a.force);
+  const std::set<long> wanted = steps_in(a.freeze);
+  if (!wanted.empty() && a.output.empty()) {
+    throw InputError("--freeze: where to? -o FILE.h5 makes FILE-steps.h5");
+  }
+  std::string frozen_path = a.output;
+  if (frozen_path.size() > 3 && frozen_path.compare(frozen_path.size() - 3, 3, ".h5") == 0) {
+    frozen_path.resize(frozen_path.size() - 3);
+  }
+  frozen_path += "-steps.h5";
+  if (!wanted.empty()) check_output_path(frozen_path, a.force);
+  if (a.resume && a.checkpoint.empty()) {
+    throw InputError("--resume", "", "a file to go on from (--checkpoint FILE)", "none");
+  }
+  const KokkosSession kokkos(a.threads);
+  Simulation simulation(a.request);
+  simulation.set_provenance(collect_provenance(backend_threads(), context.command_line));
+  if (a.resume && path_exists(a.checkpoint)) simulation.resume(a.checkpoint);
+  std::vector<ContactProblem> kept;
+  ProgressLine progress(!a.quiet && !a.json);
+  const Eta eta(simulation.steps_made());
+  std::string trouble;
+  try {
+    while (simulation.state() == SimulationEnd::running) {
+      const long number = simulation.steps_made();
+      const Step& step = simulation.step();
+      if (wanted.count(number) > 0) {
+        kept.push_back(frozen(simulation, step, number, context.command_line));
+      }
+      if (!a.checkpoint.empty() && simulation.steps_made() % a.checkpoint_every == 0) {
+        simulation.write_checkpoint(a.checkpoint);
+      }
+      progress.show(fmt::format("{} {:.4g} s, {} contacts", simulation.trajectory().scene,
+                                simulation.bodies().time,
+                                grouped(static_cast<long>(step.problem.contacts()))),
+                    fmt::format("  {}/{} steps, {} left", grouped(simulation.steps_made()),
+                                grouped(simulation.steps_asked()),
+                                eta.left(simulation.steps_made(), simulation.steps_asked())));
+    }
+  } catch (const InputError& error) {
+    // What was computed is kept; the step that could not be made is told below.
+    trouble = fmt::format("step {}: {}", simulation.steps_made(), error.what());
+  }
+  progress.clear();
+  simulation.keep_last_frame();
+  if (!a.output.empty()) write_trajectory(a.output, simulation.trajectory(), a.force);
+  if (!kept.empty()) {
+    write_sequence(frozen_path, simulation.trajectory().scene, kept, a.force);
+  }
+  if (!trouble.empty()) throw InputError(trouble);
+  if (!a.checkpoint.empty()) simulation.write_checkpoint(a.checkpoint);
+  if (a.json) {
+    fmt::print("{}\n", as_json(simulation, eta.elapsed()).dump(2));
+  } else if (!a.quiet) {
+    print_text(simulation, eta.elapsed());
+  }
+  if (simulation.state() == SimulationEnd::diverged) {
+    fmt::print(stderr, "ccpbench: {}: {}\n", simulation.trajectory().scene, simulation.complaint());
+    context.exit_code = target_not_reached;
+  }
+}
+
+std::string names_of_scenes() {
+  std::vector<std::string> names;
+  for (const SceneEntry& entry : scene_entries()) {
+    if (entry.can(SceneAbility::motion)) names.push_back(entry.id);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+std::string names_of_steppers() {
+  std::vector<std::string> names;
+  for (const StepperEntry& entry : stepper_entries()) names.push_back(entry.id);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+void add_simulate_scene(CLI::App& command, Context& context) {
+  auto a = std::make_shared<Arguments>();
+  SimulationRequest& request = a->request;
+  command.add_option("scene", request.scene, "SCENE[option=value,...]: " + names_of_scenes());
+  command.add_option("--stepper", request.stepper,
+                     "Time-stepping scheme (default: the scene's): " + names_of_steppers());
+  command.add_option("-s,--solver", request.solver, "Solver of the steps (default: the scene's)");
+  command
+      .add_option("--start", request.start,
+                  "Where the solver starts: cold, previous, history[beta=0.85], hertz, "
+                  "NAME*FACTOR")
+      ->capture_default_str();
+  command.add_option("--until", request.until, "Simulated time, s (default: the scene's)")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--residual", request.residual,
+                  "A step is solved when the referee measures that, by the solver's law")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--iterations", request.iterations, "Outer iterations a solve, at most")
+      ->check(CLI::Range(1, 1000000000))
+      ->capture_default_str();
+  command
+      .add_option("--every", request.every,
+                  "Steps between the frames that are kept (default: by the number of bodies)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("-o,--output", a->output, "Trajectory file to write");
+  command.add_option("--freeze", a->freeze,
+                     "Steps whose problems are written as a sequence, OUTPUT-steps.h5: 3,10..20");
+  command.add_option("--checkpoint", a->checkpoint,
+                     "File that is written on the way, and at the end, to go on from");
+  command.add_option("--checkpoint-every", a->checkpoint_every, "Steps between checkpoints")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_flag("--resume", a->resume, "Go on from the checkpoint, if it is there");
+  command.add_option("--threads", a->threads, "Threads of the OpenMP back end")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_flag("--force", a->force, "Overwrite the output");
+  command.add_flag("--json", a->json, "Print JSON");
+  command.add_flag("--quiet", a->quiet, "Print nothing");
+  command.callback([a, &command, &context] {
+    if (!command.get_subcommands().empty()) return;
+    if (a->request.scene.empty()) throw CLI::RequiredError("scene");
+    simulate(*a, context);
+  });
+}
+
+}  // namespace ccp::app

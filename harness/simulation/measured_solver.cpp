@@ -1,0 +1,81 @@
+#include "harness/simulation/measured_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/measure/clock.hpp"
+#include "harness/measure/referee.hpp"
+#include "problems/base/error.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/registry.hpp"
+
+namespace ccp {
+namespace {
+
+Measure residual_of(Law law) {
+  return law == Law::coulomb ? Measure::coulomb_residual : Measure::residual;
+}
+
+class Judge : public Observer {
+ public:
+  Judge(const Problem& problem, const StepAccuracy& accuracy, Law law)
+      : referee_(problem), accuracy_(accuracy), gamma_(problem.map(), 1), law_(law) {}
+
+  bool observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) override {
+    const long outer = progress.counters.outer;
+    if (outer >= accuracy_.max_iterations) return true;
+    if (!std::isfinite(accuracy_.residual) || outer < next_) return false;
+    next_ = std::max(outer + 1, outer + outer / 5);
+    clock_.pause();
+    write_gamma(gamma_);
+    const bool good = residual(gamma_) <= accuracy_.residual;
+    clock_.resume();
+    return good;
+  }
+  double residual(const Vector& gamma) { return referee_.measure(gamma)[residual_of(law_)]; }
+  SolveClock& clock() { return clock_; }
+
+ private:
+  Referee referee_;
+  StepAccuracy accuracy_;
+  Vector gamma_;
+  Law law_;
+  SolveClock clock_;
+  long next_ = 1;
+};
+
+}  // namespace
+
+MeasuredStepSolver::MeasuredStepSolver(const std::string& spec) {
+  const SolverSpec parsed = SolverSpec::parse(spec);
+  id_ = parsed.id;
+  solver_ = make_solver(parsed);
+}
+
+MeasuredStepSolver::~MeasuredStepSolver() = default;
+
+void MeasuredStepSolver::solve(const ContactProblem& host, const StepAccuracy& accuracy,
+                               std::vector<double>& gamma) {
+  const std::string reason = why_unsupported(solver_entry(id_), host);
+  if (!reason.empty()) throw InputError("solver of the steps: " + reason);
+  const Problem problem(host);
+  Judge judge(problem, accuracy, law());
+  Vector solution(problem.map(), 1);
+  Kokkos::deep_copy(overwrite_view(solution),
+                    upload<VectorView>("ccp::guess", gamma, gamma.size()));
+  judge.clock().start();
+  solver_->setup(problem);
+  const Info info = solver_->solve(solution, judge);
+  judge.clock().pause();
+  const double residual = judge.residual(solution);
+  gamma = download(read_view(solution));
+  const bool worse =
+      tally_.solves == 0 || (!std::isnan(tally_.residual) && !(residual <= tally_.residual));
+  if (worse) tally_.residual = residual, tally_.status = to_string(info.status);
+  ++tally_.solves;
+  tally_.outer += info.counters.outer;
+  tally_.krylov += info.counters.krylov;
+  tally_.seconds += judge.clock().elapsed();
+}
+
+}  // namespace ccp

@@ -1,0 +1,231 @@
+#include "harness/simulation/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/run/start.hpp"
+#include "problems/base/error.hpp"
+
+namespace ccp {
+namespace {
+
+/// "height=1,dt=0.01" of all options as they are.
+std::string text_of(const OptionList& options) {
+  std::vector<std::string> all;
+  for (const OptionList::Entry& entry : options.entries()) {
+    all.push_back(entry.name + "=" + entry.value);
+  }
+  return fmt::format("{}", fmt::join(all, ","));
+}
+
+StepStart start_of(const std::string& text) {
+  const Start start = parse_start(text, "--start");
+  return {start.name == "cold" ? "" : start.name, start.factor};
+}
+
+/// @throws InputError where the scheme is one with another law than the solver's
+void check_law(const StepperEntry& stepper, const MeasuredStepSolver& solver,
+               const std::string& solver_text) {
+  if (stepper.law.empty() || !stepper.solves || stepper.law == to_string(solver.law())) return;
+  throw InputError(
+      fmt::format("--stepper {} solves steps with {} friction, --solver {} has the {} law",
+                  stepper.id, stepper.law, solver_text, to_string(solver.law())));
+}
+
+void append(std::vector<double>& to, const double* from, std::size_t count) {
+  to.insert(to.end(), from, from + count);
+}
+
+const char* const state_group = "/checkpoint";
+
+/// The state of the bodies: what a step changes.
+std::vector<std::pair<std::string, std::vector<double>*>> state_of(Bodies& bodies) {
+  return {{"position", &bodies.position},
+          {"orientation", &bodies.orientation},
+          {"velocity", &bodies.velocity},
+          {"angular_velocity", &bodies.angular_velocity}};
+}
+
+}  // namespace
+
+Simulation::Simulation(const SimulationRequest& request) : request_(request) {
+  const SolverSpec spec = SolverSpec::parse(request.scene);
+  const SceneEntry& entry = find_scene(spec.id);
+  if (!entry.can(SceneAbility::motion)) {
+    throw InputError(fmt::format("the scene {} has no motion to simulate", spec.id));
+  }
+  scene_ = entry.make();
+  OptionList options = scene_->options();
+  for (const auto& [name, value] : spec.options) options.set(name, value);
+  setup_ = scene_->setup();
+  bodies_ = setup_.bodies;
+  bodies_.check("scene " + spec.id);
+  if (request_.stepper.empty()) request_.stepper = setup_.stepper;
+  const StepperEntry& stepper = find_stepper(SolverSpec::parse(request_.stepper).id);
+  if (request_.solver.empty()) {
+    request_.solver = stepper.law == "convex" ? "vipm" : setup_.solver;
+  }
+  stepper_ = make_stepper(request_.stepper, setup_.model);
+  solver_ = std::make_unique<MeasuredStepSolver>(request_.solver);
+  check_law(stepper, *solver_, request_.solver);
+  start_ = stepper.solves ? start_of(request_.start) : StepStart{};
+  if (!(request_.until > 0)) request_.until = setup_.until;
+  steps_asked_ = std::max(1L, std::lround(std::ceil(request_.until / setup_.model.dt - 1e-9)));
+  constexpr double kept = 3e5;  // bodies in all frames
+  const double all = static_cast<double>(steps_asked_) * static_cast<double>(bodies_.count());
+  every_ = request_.every > 0 ? request_.every : std::max(1L, std::lround(std::ceil(all / kept)));
+
+  trajectory_.scene = spec.id;
+  trajectory_.options = text_of(scene_->options());
+  trajectory_.stepper = request_.stepper;
+  trajectory_.solver = stepper.solves ? request_.solver : "";
+  trajectory_.bodies = bodies_.count();
+  trajectory_.obstacles = bodies_.obstacles.size();
+  for (const Shape& shape : bodies_.shape) {
+    trajectory_.body_shape.emplace_back(shape.kind);
+    append(trajectory_.body_size, shape.size.data(), 3);
+  }
+  for (const Obstacle& obstacle : bodies_.obstacles) {
+    trajectory_.obstacle_shape.emplace_back(obstacle.shape.kind);
+    append(trajectory_.obstacle_size, obstacle.shape.size.data(), 3);
+  }
+  const Energy energy = energy_of(bodies_, setup_.model.gravity);
+  energy_first_ = energy.kinetic + energy.potential;
+  keep_frame();
+}
+
+void Simulation::keep_frame() {
+  Trajectory& t = trajectory_;
+  t.frame_step.push_back(steps_made());
+  append(t.position, bodies_.position.data(), bodies_.position.size());
+  append(t.orientation, bodies_.orientation.data(), bodies_.orientation.size());
+  for (std::size_t i = 0; i < bodies_.count(); ++i) {
+    append(t.velocity, &bodies_.velocity[3 * i], 3);
+    append(t.velocity, &bodies_.angular_velocity[3 * i], 3);
+  }
+}
+
+void Simulation::keep_last_frame() {
+  if (trajectory_.frame_step.back() != steps_made()) keep_frame();
+}
+
+const Step& Simulation::step() {
+  StepAccuracy accuracy;
+  accuracy.residual = request_.residual;
+  accuracy.max_iterations = request_.iterations;
+  solver_->reset();
+  last_ = stepper_->step(bodies_, *solver_, accuracy, start_);
+  const SolveTally& tally = solver_->tally();
+  const double dt = setup_.model.dt;
+  Trajectory& t = trajectory_;
+  t.time.push_back(bodies_.time);
+  t.contacts.push_back(static_cast<std::int64_t>(last_.problem.contacts()));
+  t.outer.push_back(tally.outer);
+  t.krylov.push_back(tally.krylov);
+  t.status.push_back(tally.solves > 0 ? tally.status : "no_solve");
+  t.solver_time.push_back(tally.seconds);
+  t.residual.push_back(tally.residual);
+  double deepest = 0;
+  for (const double gap : last_.problem.gap) deepest = std::max(deepest, -gap);
+  t.penetration.push_back(deepest);
+  const Energy energy = energy_of(bodies_, setup_.model.gravity);
+  t.kinetic.push_back(energy.kinetic);
+  t.potential.push_back(energy.potential);
+  std::vector<double> force(3 * t.obstacles, 0.0);
+  for (std::size_t i = 0; i < std::min(force.size(), last_.obstacle_impulse.size()); ++i) {
+    force[i] = last_.obstacle_impulse[i] / dt;
+  }
+  append(t.obstacle_force, force.data(), force.size());
+  std::size_t which = 0;
+  const double speed = fastest(bodies_, &which);
+  if (!(speed <= setup_.fastest)) {
+    state_ = SimulationEnd::diverged;
+    complaint_ = fmt::format("diverged in step {} at {:.6g} s: body {} has {:.3g} m/s",
+                             steps_made() - 1, bodies_.time, which, speed);
+  } else if (steps_made() >= steps_asked_) {
+    state_ = SimulationEnd::finished;
+  }
+  if (steps_made() % every_ == 0) keep_frame();
+  return last_;
+}
+
+SceneValues Simulation::values() const {
+  return setup_.values ? setup_.values(bodies_) : SceneValues();
+}
+
+long Simulation::unsolved() const {
+  return std::count_if(trajectory_.residual.begin(), trajectory_.residual.end(),
+                       [this](double residual) { return !(residual <= request_.residual); });
+}
+
+std::vector<std::pair<std::string, std::string>> Simulation::key() const {
+  return {{"scene", trajectory_.scene},
+          {"options", trajectory_.options},
+          {"stepper", trajectory_.stepper},
+          {"solver", request_.solver},
+          {"start", request_.start},
+          {"residual", number_text(request_.residual)},
+          {"iterations", std::to_string(request_.iterations)},
+          {"every", std::to_string(every_)}};
+}
+
+void Simulation::write_checkpoint(const std::string& path) const {
+  write_trajectory(path, trajectory_, true, [this](Hdf5File& file) {
+    const std::string group = state_group;
+    file.make_group(group);
+    for (const auto& [name, value] : key()) file.set_attribute(group, name, value);
+    file.set_attribute(group, "time", bodies_.time);
+    Bodies state = bodies_;
+    for (const auto& [name, array] : state_of(state)) {
+      file.write(group + "/" + name, *array, {array->size()});
+    }
+    const StepperMemory memory = stepper_->save();
+    for (const auto& [name, array] : memory.numbers) {
+      file.write(group + "/memory/numbers/" + name, array, {array.size()});
+    }
+    for (const auto& [name, array] : memory.identities) {
+      file.write(group + "/memory/identities/" + name, array, {array.size()});
+    }
+  });
+}
+
+void Simulation::resume(const std::string& path) {
+  Trajectory kept = read_trajectory(path);
+  const Hdf5File file = Hdf5File::open(path);
+  const std::string group = state_group;
+  const auto time = file.number_attribute(group, "time");
+  if (!file.has(group) || !time || time->size() != 1) {
+    throw InputError(path, group, "a checkpoint of a simulation", "a trajectory without one");
+  }
+  for (const auto& [name, value] : key()) {
+    const std::string found = file.string_attribute(group, name).value_or("nothing");
+    if (found != value) {
+      throw InputError(path, group + " attribute " + name, "'" + value + "', as asked for",
+                       "'" + found + "'");
+    }
+  }
+  for (const auto& [name, array] : state_of(bodies_)) {
+    std::vector<double> data = file.read<double>(group + "/" + name).data;
+    if (data.size() != array->size()) {
+      throw InputError(path, group + "/" + name, fmt::format("{} values", array->size()),
+                       fmt::format("{}", data.size()));
+    }
+    *array = std::move(data);
+  }
+  bodies_.time = time->front();
+  StepperMemory memory;
+  for (const std::string& name : file.names(group + "/memory/numbers")) {
+    memory.numbers[name] = file.read<double>(group + "/memory/numbers/" + name).data;
+  }
+  for (const std::string& name : file.names(group + "/memory/identities")) {
+    memory.identities[name] = file.read<std::int64_t>(group + "/memory/identities/" + name).data;
+  }
+  stepper_->restore(memory);
+  kept.provenance = trajectory_.provenance;
+  trajectory_ = std::move(kept);
+  if (steps_made() >= steps_asked_) state_ = SimulationEnd::finished;
+}
+
+}  // namespace ccp

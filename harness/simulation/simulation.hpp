@@ -1,0 +1,85 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/run/provenance.hpp"
+#include "harness/simulation/measured_solver.hpp"
+#include "problems/dynamics/stepper_table.hpp"
+#include "problems/formats/trajectory_file.hpp"
+#include "problems/scenes/scene_table.hpp"
+
+namespace ccp {
+
+/// What a simulation is asked for. All but `until` and `every` decide on its bits.
+struct SimulationRequest {
+  std::string scene;               ///< id[option=value,...]
+  std::string stepper, solver;     ///< "": the scene's
+  std::string start = "previous";  ///< of the solver: cold, a guess of the steps, NAME*FACTOR
+  double until = 0;                ///< s; 0: the scene's
+  double residual = 1e-8;          ///< of every solve; infinity: what the solver itself does
+  int iterations = 100000;         ///< outer iterations of a solve, at most
+  long every = 0;                  ///< steps between frames; 0: as many as make some 300,000 bodies
+};
+
+/// How a simulation ended.
+enum class SimulationEnd { running, finished, diverged };
+
+/// A scene with a stepper and a solver, step by step, with everything a trajectory keeps.
+class Simulation {
+ public:
+  /// @throws InputError for a scene, options, a stepper or a solver that cannot be, bodies that
+  ///         cannot be, and a solver whose law is not the stepper's
+  explicit Simulation(const SimulationRequest& request);
+
+  /// Makes a step. @return the step that was made
+  /// @throws InputError for what makes a step impossible (a motion that jumps, a step too large)
+  const Step& step();
+  SimulationEnd state() const { return state_; }
+  /// Which body diverged in which step, and how fast it was.
+  const std::string& complaint() const { return complaint_; }
+
+  long steps_made() const { return static_cast<long>(trajectory_.steps()); }
+  long steps_asked() const { return steps_asked_; }
+  const Trajectory& trajectory() const { return trajectory_; }
+  const Bodies& bodies() const { return bodies_; }
+  SceneValues values() const;
+  /// Steps whose residual is above the one asked for.
+  long unsolved() const;
+  double energy_first() const { return energy_first_; }
+
+  /// Keeps the bodies as they are as the last frame, if they are not yet.
+  void keep_last_frame();
+
+  /// Writes the trajectory so far and what going on needs; an older file of that name is replaced.
+  void write_checkpoint(const std::string& path) const;
+  /// Goes on where write_checkpoint() was. @throws InputError for a file that is no checkpoint, or
+  /// one of another simulation: what differs
+  void resume(const std::string& path);
+
+  void set_provenance(const Provenance& provenance) {
+    trajectory_.provenance = provenance.entries();
+  }
+
+ private:
+  void keep_frame();
+  std::vector<std::pair<std::string, std::string>> key() const;
+
+  SimulationRequest request_;
+  std::unique_ptr<Scene> scene_;
+  SceneSetup setup_;
+  std::unique_ptr<Stepper> stepper_;
+  std::unique_ptr<MeasuredStepSolver> solver_;
+  StepStart start_;
+  Bodies bodies_;
+  Trajectory trajectory_;
+  Step last_;
+  long steps_asked_ = 0, every_ = 1;
+  double energy_first_ = 0;
+  SimulationEnd state_ = SimulationEnd::running;
+  std::string complaint_;
+};
+
+}  // namespace ccp

@@ -1,0 +1,225 @@
+#include "problems/dynamics/bodies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "problems/base/error.hpp"
+
+namespace ccp {
+namespace {
+
+constexpr double unit_tolerance = 1e-8;
+
+bool is_finite(const Vec3& v) {
+  return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+}
+
+void append(std::vector<double>& array, const Vec3& v) {
+  array.insert(array.end(), {v.x, v.y, v.z});
+}
+
+Vec3 inertia_of(const Bodies& bodies, std::size_t i) {
+  return {bodies.inertia[3 * i], bodies.inertia[3 * i + 1], bodies.inertia[3 * i + 2]};
+}
+
+/// The rotation vector of a rotation, at most pi rad long.
+Vec3 logarithm(const Quaternion& q) {
+  const Vec3 u{q.x, q.y, q.z};
+  const double s = norm(u), sign = q.w < 0 ? -1 : 1;
+  if (s < 1e-12) return 2 * sign * u;
+  return sign * 2 * std::atan2(s, std::abs(q.w)) / s * u;
+}
+
+/// R diag(d) R^T v.
+Vec3 turned_product(const Quaternion& q, const Vec3& d, const Vec3& v) {
+  const Vec3 own = rotate(conjugate(q), v);
+  return rotate(q, {d.x * own.x, d.y * own.y, d.z * own.z});
+}
+
+}  // namespace
+
+bool Bodies::rotate() const {
+  return std::any_of(kind.begin(), kind.end(),
+                     [](BodyKind k) { return k == BodyKind::rigid || k == BodyKind::planar; });
+}
+
+PlacedShape Bodies::placed(std::size_t i) const {
+  return place(shape[i], {placed_at(i), turned(i)});
+}
+
+std::size_t Bodies::add(const Shape& body, BodyKind how, double kg, const Vec3& own_inertia) {
+  append(position, {});
+  orientation.insert(orientation.end(), {1, 0, 0, 0});
+  append(velocity, {});
+  append(angular_velocity, {});
+  mass.push_back(kg);
+  append(inertia, own_inertia);
+  mu.push_back(std::numeric_limits<double>::infinity());
+  shape.push_back(body);
+  kind.push_back(how);
+  append(axis, {});
+  return count() - 1;
+}
+
+std::size_t Bodies::add_wall(const Shape& wall, double kg, const Vec3& along) {
+  const std::size_t i = add(wall, BodyKind::wall, kg, {});
+  axis[3 * i] = along.x, axis[3 * i + 1] = along.y, axis[3 * i + 2] = along.z;
+  return i;
+}
+
+Spheres Bodies::spheres() const {
+  Spheres all;
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (shape[i].kind != "sphere") {
+      throw InputError(fmt::format("body {}: expected a sphere, found a {}", i, shape[i].kind));
+    }
+    all.radius.push_back(shape[i].size[0]);
+  }
+  all.position = position;
+  all.velocity = velocity;
+  all.mass = mass;
+  return all;
+}
+
+void Bodies::check(const std::string& where) const {
+  for (std::size_t i = 0; i < count(); ++i) {
+    const std::string place = fmt::format("body {}", i);
+    if (!(mass[i] > 0) || !std::isfinite(mass[i])) {
+      throw InputError(where, place, "a mass > 0", fmt::format("{} kg", mass[i]));
+    }
+    const Vec3 own = inertia_of(*this, i);
+    const bool turns = kind[i] == BodyKind::rigid || kind[i] == BodyKind::planar;
+    if (turns && !(own.x > 0 && own.y > 0 && own.z > 0)) {
+      throw InputError(where, place, "moments of inertia > 0",
+                       fmt::format("({}, {}, {}) kg m^2", own.x, own.y, own.z));
+    }
+    const Vec3 guide{axis[3 * i], axis[3 * i + 1], axis[3 * i + 2]};
+    if (kind[i] == BodyKind::wall && !(std::abs(norm(guide) - 1) < unit_tolerance)) {
+      throw InputError(where, place, "a unit vector that the wall slides along",
+                       fmt::format("one of length {}", norm(guide)));
+    }
+    if (!(std::abs(norm(turned(i)) - 1) < unit_tolerance)) {
+      throw InputError(where, place, "a unit quaternion",
+                       fmt::format("one of length {}", norm(turned(i))));
+    }
+    for (int k = 0; k < 3; ++k) {
+      if (!std::isfinite(position[3 * i + k]) || !std::isfinite(velocity[3 * i + k]) ||
+          !std::isfinite(angular_velocity[3 * i + k])) {
+        throw InputError(where, place, "a finite position and velocity", "another one");
+      }
+    }
+  }
+  for (std::size_t o = 0; o < obstacles.size(); ++o) {
+    const double length = norm(obstacles[o].at(time).orientation);
+    if (!(std::abs(length - 1) < unit_tolerance)) {
+      throw InputError(where, fmt::format("obstacle {}", o), "a unit quaternion",
+                       fmt::format("one of length {}", length));
+    }
+  }
+}
+
+Bodies sphere_bodies(const Spheres& spheres, bool rotate) {
+  Bodies bodies;
+  for (std::size_t i = 0; i < spheres.count(); ++i) {
+    const double j = 0.4 * spheres.mass[i] * spheres.radius[i] * spheres.radius[i];
+    bodies.add({"sphere", {spheres.radius[i]}}, rotate ? BodyKind::rigid : BodyKind::non_rotating,
+               spheres.mass[i], {j, j, j});
+  }
+  bodies.position = spheres.position;
+  bodies.velocity = spheres.velocity;
+  return bodies;
+}
+
+Vec3 spin_from(const Bodies& bodies, std::size_t i, const Quaternion& orientation,
+               const Vec3& momentum) {
+  const Vec3 own = inertia_of(bodies, i);
+  switch (bodies.kind[i]) {
+    case BodyKind::rigid:
+      return turned_product(orientation, {1 / own.x, 1 / own.y, 1 / own.z}, momentum);
+    case BodyKind::planar:
+      return {0, momentum.y / own.y, 0};
+    default:
+      return {};
+  }
+}
+
+Vec3 momentum_from(const Bodies& bodies, std::size_t i, const Quaternion& orientation,
+                   const Vec3& spin) {
+  switch (bodies.kind[i]) {
+    case BodyKind::rigid:
+      return turned_product(orientation, inertia_of(bodies, i), spin);
+    case BodyKind::planar:
+      return {0, bodies.inertia[3 * i + 1] * spin.y, 0};
+    default:
+      return {};
+  }
+}
+
+Energy energy_of(const Bodies& bodies, const Vec3& gravity) {
+  Energy energy;
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
+    const Vec3 v{bodies.velocity[3 * i], bodies.velocity[3 * i + 1], bodies.velocity[3 * i + 2]};
+    const Vec3 w{bodies.angular_velocity[3 * i], bodies.angular_velocity[3 * i + 1],
+                 bodies.angular_velocity[3 * i + 2]};
+    energy.kinetic += 0.5 * bodies.mass[i] * dot(v, v) +
+                      0.5 * dot(w, momentum_from(bodies, i, bodies.turned(i), w));
+    if (bodies.kind[i] == BodyKind::wall) continue;
+    energy.potential -= bodies.mass[i] * dot(gravity, bodies.placed_at(i));
+  }
+  return energy;
+}
+
+namespace {
+
+/// m and rad that an obstacle moves between two times.
+double moved(const Obstacle& obstacle, double from, double to) {
+  const Pose a = obstacle.at(from), b = obstacle.at(to);
+  return norm(b.position - a.position) + norm(logarithm(b.orientation * conjugate(a.orientation)));
+}
+
+/// Halves the interval, keeping the half with the larger movement: where that does not shrink with
+/// the time it takes, the motion jumps.
+void refuse_jumps(const Obstacle& obstacle, std::size_t number, double from, double dt) {
+  const double all = moved(obstacle, from, from + dt);
+  if (!std::isfinite(all)) {
+    throw InputError(fmt::format("obstacle {}", number), fmt::format("motion at {:.6g} s", from),
+                     "a finite position and a unit quaternion", "another one");
+  }
+  if (all == 0) return;
+  double low = from, width = dt, step = all;
+  for (int k = 0; k < 12; ++k) {
+    width /= 2;
+    const double first = moved(obstacle, low, low + width);
+    const double second = moved(obstacle, low + width, low + 2 * width);
+    step = std::max(first, second);
+    if (second > first) low += width;
+  }
+  if (step > 0.5 * all) {
+    throw InputError(fmt::format("obstacle {}", number), fmt::format("motion at {:.6g} s", low),
+                     "one without a jump", fmt::format("a jump by {:.3g} m or rad", step));
+  }
+}
+
+}  // namespace
+
+ObstacleMotion obstacle_motion(const Bodies& bodies, std::size_t number, double from, double dt) {
+  const Obstacle& obstacle = bodies.obstacles[number];
+  const Pose start = obstacle.at(from);
+  ObstacleMotion motion;
+  motion.centre = start.position;
+  motion.velocity = obstacle.belt;
+  if (!obstacle.motion) return motion;
+  refuse_jumps(obstacle, number, from, dt);
+  const Pose end = obstacle.at(from + dt);
+  motion.velocity = motion.velocity + (1 / dt) * (end.position - start.position);
+  motion.spin = (1 / dt) * logarithm(end.orientation * conjugate(start.orientation));
+  if (!is_finite(motion.velocity) || !is_finite(motion.spin)) {
+    throw InputError(fmt::format("obstacle {}", number), fmt::format("motion at {:.6g} s", from),
+                     "a finite position and a unit quaternion", "another one");
+  }
+  return motion;
+}
+
+}  // namespace ccp

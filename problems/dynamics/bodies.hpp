@@ -1,0 +1,104 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "problems/base/quaternion.hpp"
+#include "problems/geometry/shapes.hpp"
+#include "problems/geometry/spheres.hpp"
+
+namespace ccp {
+
+/// How a body may move.
+enum class BodyKind {
+  rigid,         ///< six degrees of freedom
+  non_rotating,  ///< three: impulses do not turn it
+  planar,        ///< three: along x and z, and about y
+  wall,          ///< one: a servo wall, which slides along an axis; gravity does not act on it
+};
+
+/// An obstacle: no impulse moves it. It is fixed, or its motion is prescribed.
+struct Obstacle {
+  Shape shape;
+  Pose pose;  ///< where it is; of one that moves, at time zero
+  /// Where it is at a time, s; empty: fixed
+  std::function<Pose(double time)> motion;
+  /// m/s, of its surface on top of the motion: a conveyor belt
+  Vec3 belt;
+  /// Friction coefficient; that of a contact is the smaller one of its two sides
+  double mu = std::numeric_limits<double>::infinity();
+
+  Pose at(double time) const { return motion ? motion(time) : pose; }
+};
+
+/// The state that a time step begins and ends with: bodies that move, obstacles that are moved, and
+/// the time. Flat arrays of m bodies, SI units, world axes.
+struct Bodies {
+  std::vector<double> position;          ///< [m][3] m
+  std::vector<double> orientation;       ///< [m][4] unit quaternion w, x, y, z
+  std::vector<double> velocity;          ///< [m][3] m/s
+  std::vector<double> angular_velocity;  ///< [m][3] rad/s
+  std::vector<double> mass;              ///< [m] kg
+  std::vector<double> inertia;           ///< [m][3] kg m^2, about the body's own axes
+  std::vector<double> mu;                ///< [m] friction coefficients, see Obstacle::mu
+  std::vector<Shape> shape;              ///< [m]
+  std::vector<BodyKind> kind;            ///< [m]
+  std::vector<double> axis;              ///< [m][3] unit, of walls; zero for other bodies
+  std::vector<Obstacle> obstacles;
+  double time = 0;  ///< s
+
+  std::size_t count() const { return mass.size(); }
+  /// Whether an impulse can turn one of them.
+  bool rotate() const;
+  Vec3 placed_at(std::size_t i) const {
+    return {position[3 * i], position[3 * i + 1], position[3 * i + 2]};
+  }
+  Quaternion turned(std::size_t i) const {
+    return {orientation[4 * i], orientation[4 * i + 1], orientation[4 * i + 2],
+            orientation[4 * i + 3]};
+  }
+  /// Body i as a shape in the world.
+  PlacedShape placed(std::size_t i) const;
+
+  /// Adds a body at rest, at the origin. @param inertia  about its own axes, kg m^2
+  /// @return its number
+  std::size_t add(const Shape& shape, BodyKind kind, double mass, const Vec3& inertia);
+  /// Adds a wall that slides along a unit vector.
+  std::size_t add_wall(const Shape& shape, double mass, const Vec3& axis);
+
+  /// Bodies that are all spheres, as such. @throws InputError if there is another shape
+  Spheres spheres() const;
+
+  /// Checks shapes, signs and quaternions. @throws InputError naming the body
+  void check(const std::string& where) const;
+};
+
+/// Spheres that do not rotate, or do, about any axis (solid: 2/5 m radius^2).
+Bodies sphere_bodies(const Spheres& spheres, bool rotate);
+
+/// I^-1 or I of body i in world axes times a vector: of a planar body only what is about y, zero of
+/// bodies that do not rotate. @param orientation  it is turned by
+Vec3 spin_from(const Bodies& bodies, std::size_t i, const Quaternion& orientation,
+               const Vec3& momentum);
+Vec3 momentum_from(const Bodies& bodies, std::size_t i, const Quaternion& orientation,
+                   const Vec3& spin);
+
+/// J, of all bodies, and the work that gravity can still do down to the origin of the world.
+struct Energy {
+  double kinetic = 0, potential = 0;
+};
+Energy energy_of(const Bodies& bodies, const Vec3& gravity);
+
+/// How an obstacle moves in a step: the velocity of the point of it that is at x.
+struct ObstacleMotion {
+  Vec3 centre, velocity, spin;  ///< m, m/s, rad/s
+  Vec3 at(const Vec3& x) const { return velocity + cross(spin, x - centre); }
+};
+
+/// The mean motion over [from, from + dt]; what it says is where the obstacle is at the end.
+/// @throws InputError for a motion that jumps or is not finite, with obstacle and time
+ObstacleMotion obstacle_motion(const Bodies& bodies, std::size_t obstacle, double from, double dt);
+
+}  // namespace ccp

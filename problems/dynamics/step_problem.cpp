@@ -1,0 +1,232 @@
+#include "problems/dynamics/step_problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "problems/base/error.hpp"
+#include "problems/model/constraint_math.hpp"
+#include "problems/model/impulses.hpp"
+
+namespace ccp {
+namespace {
+
+void set(std::vector<double>& array, std::size_t i, const Vec3& v) {
+  array[3 * i] = v.x, array[3 * i + 1] = v.y, array[3 * i + 2] = v.z;
+}
+
+/// A servo wall has the inverse mass e e^T / m. Contact problems have none of that shape, but
+/// inverse inertias: with a unit vector a across e, (a a^T) / m and the arm e x a (of one metre) at
+/// every contact, an impulse p turns the wall by a (a . (arm x p)) / m = a (e . p) / m, and a turn
+/// of w a is the velocity w a x arm = w e.
+struct WallLever {
+  Vec3 turn, arm;
+};
+WallLever lever_of_wall(const Bodies& bodies, std::size_t i) {
+  double frame[9] = {bodies.axis[3 * i], bodies.axis[3 * i + 1], bodies.axis[3 * i + 2]};
+  complete_frame(frame);
+  const Vec3 axis{frame[0], frame[1], frame[2]}, turn{frame[3], frame[4], frame[5]};
+  return {turn, cross(axis, turn)};
+}
+
+/// Velocities of bodies in the degrees of freedom that the problem has, [m][6].
+std::vector<double> in_problem(const Bodies& bodies, std::vector<double> velocity) {
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
+    if (bodies.kind[i] != BodyKind::wall) continue;
+    const double along = dot(triple(bodies.axis, i), triple(velocity, 2 * i));
+    set(velocity, 2 * i, {});
+    set(velocity, 2 * i + 1, along * lever_of_wall(bodies, i).turn);
+  }
+  return velocity;
+}
+
+/// [m][3][3]
+std::vector<double> inverse_inertias(const Bodies& bodies) {
+  std::vector<double> inverse(9 * bodies.count(), 0.0);
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
+    double* to = &inverse[9 * i];
+    const double* own = &bodies.inertia[3 * i];
+    if (bodies.kind[i] == BodyKind::wall) {
+      const Vec3 a = lever_of_wall(bodies, i).turn;
+      const double axis[3] = {a.x, a.y, a.z};
+      for (int k = 0; k < 9; ++k) to[k] = axis[k / 3] * axis[k % 3] / bodies.mass[i];
+    } else if (bodies.kind[i] == BodyKind::rigid && own[0] == own[1] && own[1] == own[2]) {
+      for (int k = 0; k < 3; ++k) to[4 * k] = 1 / own[k];
+    } else {
+      const Quaternion q = bodies.turned(i);
+      const Vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+      for (int k = 0; k < 3; ++k) {
+        const Vec3 column = spin_from(bodies, i, q, unit[k]);
+        for (int j = 0; j < 3; ++j) {
+          // Half from either side of the diagonal: symmetric to the last digit.
+          const double entry = 0.5 * dot(unit[j], column);
+          to[3 * k + j] += entry;
+          to[3 * j + k] += entry;
+        }
+      }
+    }
+  }
+  return inverse;
+}
+
+/// Arms are needed where impulses turn bodies, and for walls.
+bool has_arms(const Bodies& bodies) {
+  return bodies.rotate() ||
+         std::find(bodies.kind.begin(), bodies.kind.end(), BodyKind::wall) != bodies.kind.end();
+}
+
+Vec3 arm_to(const Bodies& bodies, std::int32_t body, const Vec3& point) {
+  if (body < 0) return {};
+  const auto i = static_cast<std::size_t>(body);
+  if (bodies.kind[i] == BodyKind::wall) return lever_of_wall(bodies, i).arm;
+  return point - bodies.placed_at(i);
+}
+
+/// n, t1, t2; with bodies in the plane y = 0: t1 in the plane and t2 = y.
+void make_frame(const Bodies& bodies, const BodyContact& contact, double* frame) {
+  const Vec3& n = contact.normal;
+  frame[0] = n.x, frame[1] = n.y, frame[2] = n.z;
+  const auto planar = [&](std::int32_t i) {
+    return i >= 0 && bodies.kind[static_cast<std::size_t>(i)] == BodyKind::planar;
+  };
+  if (planar(contact.a) || planar(contact.b)) {
+    const double in_plane[6] = {n.z, 0, -n.x, 0, 1, 0};
+    std::copy(in_plane, in_plane + 6, frame + 3);
+  } else {
+    complete_frame(frame);
+  }
+}
+
+double friction_of(const Bodies& bodies, const BodyContact& contact, double mu) {
+  const double side_a = contact.obstacle >= 0
+                            ? bodies.obstacles[static_cast<std::size_t>(contact.obstacle)].mu
+                            : bodies.mu[static_cast<std::size_t>(contact.a)];
+  return std::min({mu, side_a, bodies.mu[static_cast<std::size_t>(contact.b)]});
+}
+
+/// What the bodies are, and v* as velocity + dt g.
+ContactProblem problem_of_bodies(const Bodies& bodies, const std::vector<double>& free,
+                                 const StepModel& model) {
+  ContactProblem problem;
+  problem.dt = model.dt;
+  problem.gravity = {model.gravity.x, model.gravity.y, model.gravity.z};
+  problem.position = bodies.position;
+  problem.orientation = bodies.orientation;
+  problem.velocity = in_problem(bodies, free);
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
+    const bool wall = bodies.kind[i] == BodyKind::wall;
+    problem.inverse_mass.push_back(wall ? 0 : 1 / bodies.mass[i]);
+    set(problem.velocity, 2 * i, triple(problem.velocity, 2 * i) - model.dt * model.gravity);
+    if (bodies.shape[i].kind == "sphere") problem.radius.push_back(bodies.shape[i].size[0]);
+  }
+  if (problem.radius.size() != bodies.count()) problem.radius.clear();
+  if (has_arms(bodies)) problem.inverse_inertia = inverse_inertias(bodies);
+  return problem;
+}
+
+/// Velocity of B's surface against A's, contact axes.
+Vec3 relative(const ContactProblem& problem, std::size_t c, const std::vector<double>& velocity,
+              const Vec3& obstacle) {
+  Vec3 sum = -1.0 * obstacle;
+  for (int side = 0; side < 2; ++side) {
+    const std::int32_t body = problem.contact_bodies[2 * c + side];
+    if (body < 0) continue;
+    const auto at = 2 * static_cast<std::size_t>(body);
+    sum = sum + side_sign(side) * velocity_at(triple(velocity, at), triple(velocity, at + 1),
+                                              arm_of(problem, c, side));
+  }
+  return to_contact_axes(&problem.frame[9 * c], sum);
+}
+
+}  // namespace
+
+PosedStep pose_step(const Bodies& bodies, const std::vector<BodyContact>& contacts,
+                    const std::vector<double>& free, const StepModel& model, double from,
+                    double dt) {
+  PosedStep posed;
+  ContactProblem& problem = posed.problem;
+  problem = problem_of_bodies(bodies, free, model);
+  const std::size_t n = contacts.size();
+  problem.frame.resize(9 * n);
+  std::vector<ObstacleMotion> motions;
+  for (std::size_t o = 0; o < bodies.obstacles.size(); ++o) {
+    motions.push_back(obstacle_motion(bodies, o, from, dt));
+  }
+  const std::vector<double> velocity = in_problem(bodies, free);
+  for (std::size_t c = 0; c < n; ++c) {
+    const BodyContact& contact = contacts[c];
+    if (!std::isfinite(dot(contact.normal, contact.normal))) {
+      throw InputError(
+          fmt::format("bodies {} and {} have no contact normal", contact.a, contact.b));
+    }
+    make_frame(bodies, contact, &problem.frame[9 * c]);
+    problem.contact_bodies.insert(problem.contact_bodies.end(), {contact.a, contact.b});
+    problem.mu.push_back(friction_of(bodies, contact, model.mu));
+    problem.gap.push_back(contact.gap);
+    problem.identity.push_back(contact_identity(contact));
+    if (problem.rotates()) {
+      const Vec3 a = arm_to(bodies, contact.a, contact.point);
+      const Vec3 b = arm_to(bodies, contact.b, contact.point);
+      problem.arm_a.insert(problem.arm_a.end(), {a.x, a.y, a.z});
+      problem.arm_b.insert(problem.arm_b.end(), {b.x, b.y, b.z});
+    }
+    posed.obstacle_velocity.push_back(
+        contact.obstacle < 0
+            ? Vec3{}
+            : motions[static_cast<std::size_t>(contact.obstacle)].at(contact.point));
+    const Vec3 r = relative(problem, c, velocity, posed.obstacle_velocity.back());
+    problem.r.insert(problem.r.end(), {r.x, r.y, r.z});
+  }
+  return posed;
+}
+
+std::vector<double> velocities_of(const Bodies& bodies) {
+  std::vector<double> all(6 * bodies.count());
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
+    set(all, 2 * i, triple(bodies.velocity, i));
+    set(all, 2 * i + 1, triple(bodies.angular_velocity, i));
+  }
+  return all;
+}
+
+std::vector<double> relative_velocities(const PosedStep& posed, const Bodies& bodies) {
+  const std::vector<double> velocity = in_problem(bodies, velocities_of(bodies));
+  std::vector<double> u(3 * posed.problem.contacts());
+  for (std::size_t c = 0; c < posed.problem.contacts(); ++c) {
+    set(u, c, relative(posed.problem, c, velocity, posed.obstacle_velocity[c]));
+  }
+  return u;
+}
+
+std::vector<double> approach_of(const PosedStep& posed, const Bodies& bodies) {
+  const std::vector<double> u = relative_velocities(posed, bodies);
+  std::vector<double> approach;
+  for (std::size_t c = 0; c < posed.problem.contacts(); ++c) approach.push_back(u[3 * c]);
+  return approach;
+}
+
+std::vector<double> changes_of(const Bodies& bodies, const ContactProblem& problem,
+                               const std::vector<double>& gamma) {
+  std::vector<double> change = body_velocity_changes(problem, gamma);
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
+    if (bodies.kind[i] != BodyKind::wall) continue;
+    const double along = dot(lever_of_wall(bodies, i).turn, triple(change, 2 * i + 1));
+    set(change, 2 * i, along * triple(bodies.axis, i));
+    set(change, 2 * i + 1, {});
+  }
+  return change;
+}
+
+void add_obstacle_impulses(const ContactProblem& problem, const std::vector<double>& gamma,
+                           std::vector<double>& impulse) {
+  for (std::size_t c = 0; c < problem.contacts(); ++c) {
+    const std::int32_t obstacle = obstacle_of(problem.identity[c]);
+    if (obstacle < 0) continue;
+    const auto at = static_cast<std::size_t>(obstacle);
+    const Vec3 on_b = to_world_axes(&problem.frame[9 * c], triple(gamma, c));
+    set(impulse, at, triple(impulse, at) - on_b);
+  }
+}
+
+}  // namespace ccp

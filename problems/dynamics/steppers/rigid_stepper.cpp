@@ -1,0 +1,77 @@
+#include "problems/dynamics/steppers/rigid_stepper.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ccp {
+namespace {
+
+constexpr double sweep = 1.5;  // of what a pair can approach within the step
+
+OptionList checked(StepModel& model) {
+  using Range = OptionList::Range;
+  OptionList list("of time steps", "model");
+  list.number("dt", model.dt, Range::positive(), "Time step, s")
+      .number("mu", model.mu, Range::at_least(0), "Friction coefficient")
+      .number("restitution", model.restitution, {0, 1}, "Newton's coefficient of restitution")
+      .number("impact_speed", model.impact_speed, Range::at_least(0),
+              "Slowest approach that bounces, m/s")
+      .number("margin", model.margin, Range::at_least(0), "Gap of contacts, m");
+  list.check();
+  return list;
+}
+
+}  // namespace
+
+RigidStepper::RigidStepper(const StepModel& model) : model_(model) {
+  checked(model_);
+}
+
+std::vector<BodyContact> RigidStepper::contacts_near(const Bodies& bodies) const {
+  // What gravity adds within the step is not in the velocities yet.
+  const double fall = 2 * model_.dt * model_.dt * norm(model_.gravity);
+  return find_body_contacts(bodies, model_.margin + fall, sweep * model_.dt);
+}
+
+FreeMotion RigidStepper::free(const Bodies& bodies) const {
+  return free_motion(bodies, model_.gravity, model_.load, model_.dt);
+}
+
+void RigidStepper::add_guess(ContactProblem& problem) const {
+  Guess& previous = problem.guesses["previous"];
+  previous = {memory_.recall(problem), "the step before, by identity of the contacts"};
+  clamp_into_cones(problem.mu, previous.gamma);
+}
+
+Step RigidStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
+                        const StepStart& start) {
+  const std::size_t obstacles = bodies.obstacles.size();
+  Step made = Stepper::step(bodies, solver, accuracy, start);
+  made.obstacle_impulse.assign(3 * obstacles, 0.0);
+  add_obstacle_impulses(made.problem, made.gamma, made.obstacle_impulse);
+  return made;
+}
+
+std::vector<double> RigidStepper::solve_stage(const ContactProblem& problem, StepSolver& solver,
+                                              const StepAccuracy& accuracy, Step& step) {
+  std::vector<double> gamma(3 * problem.contacts(), 0.0);
+  if (problem.contacts() == 0) return gamma;
+  solver.solve(problem, accuracy, gamma);
+  add_obstacle_impulses(problem, gamma, step.obstacle_impulse);
+  return gamma;
+}
+
+StepperMemory RigidStepper::save() const {
+  StepperMemory memory;
+  memory_.save(memory);
+  return memory;
+}
+
+void add_restitution(const StepModel& model, const std::vector<double>& approach,
+                     ContactProblem& problem) {
+  for (std::size_t c = 0; c < approach.size(); ++c) {
+    if (approach[c] < -model.impact_speed) problem.r[3 * c] += model.restitution * approach[c];
+  }
+}
+
+}  // namespace ccp

@@ -1,0 +1,160 @@
+#include "problems/formats/trajectory_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "problems/base/error.hpp"
+
+namespace ccp {
+namespace {
+
+/// A row of the list of datasets: exactly one of the two is not null.
+struct Field {
+  std::string path;
+  std::vector<double>* numbers = nullptr;
+  std::vector<std::int64_t>* counts = nullptr;
+  std::vector<std::size_t> shape;  ///< the first extent is of steps, frames, bodies or obstacles
+};
+
+/// What a file holds; reader and writer walk this list.
+std::vector<Field> fields_of(Trajectory& t) {
+  const std::size_t steps = t.steps(), frames = t.frames(), m = t.bodies, o = t.obstacles;
+  std::vector<Field> fields = {
+      {"/steps/time", &t.time, nullptr, {steps}},
+      {"/steps/contacts", nullptr, &t.contacts, {steps}},
+      {"/steps/outer", nullptr, &t.outer, {steps}},
+      {"/steps/krylov", nullptr, &t.krylov, {steps}},
+      {"/steps/solver_time", &t.solver_time, nullptr, {steps}},
+      {"/steps/residual", &t.residual, nullptr, {steps}},
+      {"/steps/penetration", &t.penetration, nullptr, {steps}},
+      {"/steps/kinetic", &t.kinetic, nullptr, {steps}},
+      {"/steps/potential", &t.potential, nullptr, {steps}},
+      {"/frames/step", nullptr, &t.frame_step, {frames}},
+      {"/bodies/position", &t.position, nullptr, {frames, m, 3}},
+      {"/bodies/orientation", &t.orientation, nullptr, {frames, m, 4}},
+      {"/bodies/velocity", &t.velocity, nullptr, {frames, m, 6}},
+      {"/bodies/size", &t.body_size, nullptr, {m, 3}},
+  };
+  if (o > 0) {
+    fields.push_back({"/obstacles/force", &t.obstacle_force, nullptr, {steps, o, 3}});
+    fields.push_back({"/obstacles/size", &t.obstacle_size, nullptr, {o, 3}});
+  }
+  return fields;
+}
+
+std::string text_of(const std::vector<std::size_t>& shape) {
+  return fmt::format("({})", fmt::join(shape, ", "));
+}
+
+template <class T>
+void take(const Hdf5File& file, const Field& field, std::vector<T>& to) {
+  auto array = file.read<T>(field.path);
+  if (array.shape != field.shape) {
+    throw InputError(file.path(), field.path, "extents " + text_of(field.shape),
+                     text_of(array.shape));
+  }
+  to = std::move(array.data);
+}
+
+std::string required(const Hdf5File& file, const std::string& name) {
+  const auto text = file.string_attribute("/", name);
+  if (!text) throw InputError(file.path(), "root attribute " + name, "a text", "nothing");
+  return *text;
+}
+
+template <class T>
+void check_ascending(const std::string& path, const char* dataset, const std::vector<T>& values) {
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (!(values[i] > values[i - 1])) {
+      throw InputError(path, fmt::format("{}[{}]", dataset, i),
+                       fmt::format("more than {}", values[i - 1]), fmt::format("{}", values[i]));
+    }
+  }
+}
+
+}  // namespace
+
+void write_trajectory(const std::string& path, const Trajectory& given, bool overwrite,
+                      const std::function<void(Hdf5File&)>& more) {
+  Trajectory t = given;  // the list of fields is of what may be filled, too
+  Hdf5File file = Hdf5File::create(path, overwrite);
+  file.set_attribute("/", "format", trajectory_format);
+  file.set_attribute("/", "version", static_cast<std::int64_t>(trajectory_version));
+  file.set_attribute("/", "scene", t.scene);
+  file.set_attribute("/", "options", t.options);
+  file.set_attribute("/", "stepper", t.stepper);
+  file.set_attribute("/", "solver", t.solver);
+  for (const Field& field : fields_of(t)) {
+    if (field.numbers) {
+      file.write(field.path, *field.numbers, field.shape);
+    } else {
+      file.write(field.path, *field.counts, field.shape);
+    }
+  }
+  file.write_strings("/steps/status", t.status);
+  file.write_strings("/bodies/shape", t.body_shape);
+  if (t.obstacles > 0) file.write_strings("/obstacles/shape", t.obstacle_shape);
+  file.make_group("/provenance");
+  for (const auto& [name, value] : t.provenance) file.set_attribute("/provenance", name, value);
+  if (more) more(file);
+  file.commit();
+}
+
+Trajectory read_trajectory(const std::string& path) {
+  const Hdf5File file = Hdf5File::open(path);
+  const auto format = file.string_attribute("/", "format");
+  if (format != trajectory_format) {
+    throw InputError(path, "root attribute format", fmt::format("'{}'", trajectory_format),
+                     format ? "'" + *format + "'" : "nothing");
+  }
+  if (file.number_attribute("/", "version") != std::vector<double>{trajectory_version}) {
+    throw InputError(path, "root attribute version", fmt::format("{}", trajectory_version),
+                     "something else");
+  }
+  Trajectory t;
+  t.scene = required(file, "scene");
+  t.options = required(file, "options");
+  t.stepper = required(file, "stepper");
+  t.solver = required(file, "solver");
+  for (const std::string& name : file.attribute_names("/provenance")) {
+    t.provenance.emplace_back(name, file.string_attribute("/provenance", name).value_or(""));
+  }
+  t.status = file.read_strings("/steps/status");
+  t.body_shape = file.read_strings("/bodies/shape");
+  if (file.has("/obstacles/shape")) t.obstacle_shape = file.read_strings("/obstacles/shape");
+  t.bodies = t.body_shape.size();
+  t.obstacles = t.obstacle_shape.size();
+  // The extents that the others are held against.
+  t.time = file.read<double>("/steps/time").data;
+  t.frame_step = file.read<std::int64_t>("/frames/step").data;
+  if (t.status.size() != t.steps()) {
+    throw InputError(path, "/steps/status", fmt::format("{} texts, as /steps/time", t.steps()),
+                     fmt::format("{}", t.status.size()));
+  }
+  for (const Field& field : fields_of(t)) {
+    if (field.numbers) {
+      take(file, field, *field.numbers);
+    } else {
+      take(file, field, *field.counts);
+    }
+  }
+  check_ascending(path, "/steps/time", t.time);
+  check_ascending(path, "/frames/step", t.frame_step);
+  if (t.frames() > 0 && t.frame_step.back() > static_cast<std::int64_t>(t.steps())) {
+    throw InputError(path, "/frames/step", fmt::format("at most {} steps", t.steps()),
+                     fmt::format("{}", t.frame_step.back()));
+  }
+  for (std::size_t i = 0; i < t.orientation.size() / 4; ++i) {
+    double square = 0;
+    for (std::size_t k = 0; k < 4; ++k) square += std::pow(t.orientation[4 * i + k], 2);
+    if (!(std::abs(square - 1) < 1e-8) && !std::isnan(square)) {
+      throw InputError(
+          path, fmt::format("/bodies/orientation, frame {}, body {}", i / t.bodies, i % t.bodies),
+          "a unit quaternion", fmt::format("one of length {}", std::sqrt(square)));
+    }
+  }
+  return t;
+}
+
+}  // namespace ccp

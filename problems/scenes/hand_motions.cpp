@@ -1,0 +1,228 @@
+#include "problems/scenes/hand_motions.hpp"
+
+#include <cmath>
+
+namespace ccp {
+namespace {
+
+using Range = OptionList::Range;
+
+const Shape plane{"plane", {}};
+const double pi = std::acos(-1.0);
+
+Shape sphere(double radius) {
+  return {"sphere", {radius}};
+}
+double solid_sphere(double mass, double radius) {
+  return 0.4 * mass * radius * radius;
+}
+Vec3 velocity_of(const Bodies& bodies) {
+  return {bodies.velocity[0], bodies.velocity[1], bodies.velocity[2]};
+}
+
+/// A scene out of a struct with list(id) and setup().
+template <class Options>
+class Motion : public Scene {
+ public:
+  explicit Motion(std::string id) : id_(std::move(id)) {}
+  OptionList options() override { return options_.list(OptionList(id_, "scene")); }
+  SceneSetup setup() override {
+    options().check();
+    return options_.setup();
+  }
+
+ private:
+  std::string id_;
+  Options options_;
+};
+
+template <class Options>
+HandMotion motion(const std::string& id, const std::string& summary) {
+  return {id, summary, [id] { return std::make_unique<Motion<Options>>(id); }};
+}
+
+/// dt and gravity, which all have, and mu.
+OptionList& common_options(OptionList& list, StepModel& model, double& gravity) {
+  return list.number("dt", model.dt, Range::positive(), "Time step, s")
+      .number("gravity", gravity, Range::at_least(0), "m/s^2")
+      .number("mu", model.mu, Range::at_least(0), "Friction coefficient");
+}
+
+//    (o)  height of its lowest point
+//     |
+//  -------
+struct BouncingBall {
+  StepModel model;
+  double gravity = 10, height = 1, radius = 0.1, mass = 1, speed = 0, until = 3;
+  BouncingBall() { model.dt = 0.0125; }
+
+  OptionList list(OptionList list) {
+    return common_options(list, model, gravity)
+        .number("restitution", model.restitution, {0, 1}, "Newton's coefficient of restitution")
+        .number("height", height, Range::at_least(0), "Of the ball's lowest point, m")
+        .number("radius", radius, Range::positive(), "Of the ball, m")
+        .number("mass", mass, Range::positive(), "Of the ball, kg")
+        .number("speed", speed, {}, "Downwards at the start, m/s");
+  }
+  SceneSetup setup() const {
+    SceneSetup setup;
+    setup.model = model;
+    setup.model.gravity = {0, 0, -gravity};
+    setup.model.impact_speed = 2 * gravity * model.dt;  // slower than that it lies
+    const double j = solid_sphere(mass, radius);
+    setup.bodies.add(sphere(radius), BodyKind::non_rotating, mass, {j, j, j});
+    setup.bodies.position[2] = height + radius;
+    setup.bodies.velocity[2] = -speed;
+    setup.bodies.obstacles.push_back({plane, {}, {}, {}});
+    setup.until = until;
+    setup.values = [r = radius](const Bodies& end) -> SceneValues {
+      return {{"height", end.position[2] - r}, {"speed", end.velocity[2]}};
+    };
+    return setup;
+  }
+};
+
+//  (o)      a = 5/7 g sin(slope) while it does not slip: mu >= 2/7 tan(slope)
+//    \__
+struct Incline {
+  StepModel model;
+  double gravity = 9.81, slope = 30, radius = 0.1, mass = 1;
+
+  OptionList list(OptionList list) {
+    return common_options(list, model, gravity)
+        .number("slope", slope, {-90, 90, true, true}, "By which the plane falls along x, degrees")
+        .number("radius", radius, Range::positive(), "Of the sphere, m")
+        .number("mass", mass, Range::positive(), "Of the sphere, kg");
+  }
+  SceneSetup setup() const {
+    SceneSetup setup;
+    setup.model = model;
+    const double angle = slope * pi / 180;
+    setup.model.gravity = {gravity * std::sin(angle), 0, -gravity * std::cos(angle)};
+    const double j = solid_sphere(mass, radius);
+    setup.bodies.add(sphere(radius), BodyKind::rigid, mass, {j, j, j});
+    setup.bodies.position[2] = radius;
+    setup.bodies.obstacles.push_back({plane, {}, {}, {}});
+    const double rolling = 5.0 / 7 * gravity * std::sin(angle);
+    setup.values = [rolling, r = radius](const Bodies& end) -> SceneValues {
+      return {{"speed", end.velocity[0]},
+              {"spin_times_radius", end.angular_velocity[1] * r},
+              {"acceleration", end.velocity[0] / end.time},
+              {"rolling_acceleration", rolling}};
+    };
+    return setup;
+  }
+};
+
+//   [ ]       slips for V / (mu g), and has gone V^2 / (2 mu g) by then
+//  =======>  V
+struct Conveyor {
+  StepModel model;
+  double gravity = 9.81, belt = 1, mass = 1;
+  Conveyor() { model.mu = 0.25; }
+
+  OptionList list(OptionList list) {
+    return common_options(list, model, gravity)
+        .number("belt", belt, {}, "Speed of the belt along x, m/s")
+        .number("mass", mass, Range::positive(), "Of the block, kg");
+  }
+  SceneSetup setup() const {
+    constexpr double size = 0.1;
+    SceneSetup setup;
+    setup.model = model;
+    setup.model.gravity = {0, 0, -gravity};
+    setup.bodies.add(sphere(size), BodyKind::non_rotating, mass, {1, 1, 1});
+    setup.bodies.position[2] = size;
+    setup.bodies.obstacles.push_back({plane, {}, {}, {belt, 0, 0}});
+    const double slips = model.mu * gravity > 0 ? std::abs(belt) / (model.mu * gravity) : 0;
+    setup.until = std::max(1.0, 2 * slips);
+    setup.values = [slips](const Bodies& end) -> SceneValues {
+      return {{"speed", end.velocity[0]}, {"distance", end.position[0]}, {"slip_time", slips}};
+    };
+    return setup;
+  }
+};
+
+//  o -> v      stops after v / (mu g)
+// ---------
+struct SlidingParticle {
+  StepModel model;
+  double gravity = 9.81, speed = 8, height = 0;
+  SlidingParticle() {
+    model.dt = 0.1;
+    model.mu = 0.3;
+  }
+
+  OptionList list(OptionList list) {
+    return common_options(list, model, gravity)
+        .number("speed", speed, {}, "Along x at the start, m/s")
+        .number("height", height, Range::at_least(0), "Above the ground at the start, m");
+  }
+  SceneSetup setup() const {
+    constexpr double radius = 1;  // of no consequence: it does not rotate
+    SceneSetup setup;
+    setup.model = model;
+    setup.model.gravity = {0, 0, -gravity};
+    setup.bodies.add(sphere(radius), BodyKind::non_rotating, 1, {1, 1, 1});
+    setup.bodies.position[2] = radius + height;
+    setup.bodies.velocity[0] = speed;
+    setup.bodies.obstacles.push_back({plane, {}, {}, {}});
+    setup.stepper = "lcp";
+    setup.until = 4;
+    setup.values = [radius](const Bodies& end) -> SceneValues {
+      return {{"distance", end.position[0]},
+              {"height", end.position[2] - radius},
+              {"speed", norm(velocity_of(end))}};
+    };
+    return setup;
+  }
+};
+
+//  A body with three moments of inertia, turning about the middle one.
+struct FreeTop {
+  StepModel model;
+  double a = 1, b = 2, c = 3, spin = 5, wobble = 0.05;
+  FreeTop() { model.dt = 5e-3; }
+
+  OptionList list(OptionList list) {
+    return list.number("dt", model.dt, Range::positive(), "Time step, s")
+        .number("a", a, Range::positive(), "Smallest moment of inertia, kg m^2")
+        .number("b", b, Range::positive(), "Middle moment of inertia, kg m^2")
+        .number("c", c, Range::positive(), "Largest moment of inertia, kg m^2")
+        .number("spin", spin, {}, "About the middle axis at the start, rad/s")
+        .number("wobble", wobble, {}, "About the other two, rad/s");
+  }
+  SceneSetup setup() const {
+    SceneSetup setup;
+    setup.model = model;
+    setup.model.gravity = {};
+    setup.bodies.add(sphere(0.1), BodyKind::rigid, 1, {a, b, c});
+    setup.bodies.angular_velocity = {wobble, spin, wobble};
+    setup.until = 10;
+    const double before = energy_of(setup.bodies, {}).kinetic;
+    const Vec3 start = momentum_from(setup.bodies, 0, {}, {wobble, spin, wobble});
+    setup.values = [before, start](const Bodies& end) -> SceneValues {
+      const Vec3 w{end.angular_velocity[0], end.angular_velocity[1], end.angular_velocity[2]};
+      const Vec3 now = momentum_from(end, 0, end.turned(0), w);
+      return {{"energy_error", energy_of(end, {}).kinetic / before - 1},
+              {"momentum_error", norm(now - start) / norm(start)}};
+    };
+    return setup;
+  }
+};
+
+}  // namespace
+
+const std::vector<HandMotion>& hand_motions() {
+  static const std::vector<HandMotion> rows = {
+      motion<BouncingBall>("bouncing-ball", "A ball that drops onto the ground (Kleinert 2017)"),
+      motion<Incline>("incline", "A sphere that rolls down a plane"),
+      motion<Conveyor>("conveyor", "A block at rest that is put onto a moving belt"),
+      motion<SlidingParticle>("sliding-particle",
+                              "A particle that slides to a stop (Anitescu slides)"),
+      motion<FreeTop>("free-top", "A body that tumbles about its middle axis, free of forces"),
+  };
+  return rows;
+}
+
+}  // namespace ccp
