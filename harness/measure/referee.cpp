@@ -66,8 +66,8 @@ struct TotalsReducer {
 };
 
 /// Adds contact c under one law: v is u, or De Saxce's u + (mu |u_t|, 0, 0).
-KOKKOS_INLINE_FUNCTION void add_law(LawTotals& total, const Sym3& weight, const Vec3& g,
-                                    const Vec3& v, double v_t, double mu, double s) {
+KOKKOS_FORCEINLINE_FUNCTION void add_law(LawTotals& total, const Sym3& weight, const Vec3& g,
+                                         const Vec3& v, double v_t, double mu, double s) {
   const Vec3 normal{1, 0, 0};
   total.dot += dot(g, v);
   raise(total.dual, distance_to_dual_cone(v.x, v_t, mu));
