@@ -85,11 +85,15 @@ class InstallTest(unittest.TestCase):
                                    env={**os.environ, "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
             self.assertEqual((shown.returncode, shown.stderr), (0, ""))
         script = self.prefix / "share/bash-completion/completions/ccpbench"
+        path = {**os.environ, "PATH": f"{self.prefix}/bin:{os.environ['PATH']}"}
+        for other in ("zsh/site-functions/_ccpbench", "fish/vendor_completions.d/ccpbench.fish"):
+            self.assertIn("ccpbench", (self.prefix / "share" / other).read_text(encoding="utf-8"))
         for typed, expected in (("ccpbench so", {"solve"}),
                                 ("ccpbench generate py", {"pyramid"}),
                                 ("ccpbench solve --time", {"--time-limit"})):
             out = run("bash", "-c", f"source {script}; COMP_WORDS=({typed}); "
-                      f"COMP_CWORD={len(typed.split()) - 1}; _ccpbench; echo ${{COMPREPLY[@]}}")
+                      f"COMP_CWORD={len(typed.split()) - 1}; _ccpbench; echo ${{COMPREPLY[@]}}",
+                      env=path)
             self.assertEqual(set(out.split()), expected, typed)
 
     def test_consumer(self):
