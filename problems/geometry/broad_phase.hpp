@@ -22,7 +22,7 @@ struct IndexPair {
   std::int32_t a, b;  ///< a < b
 };
 
-/// Which of many boxes overlap: grids of cells, one for each power of two of sizes, so that the
+/// Which of many boxes overlap: grids of cells, one for each factor of four in size, so that the
 /// work is linear whatever the sizes are (hierarchical hash grid, Ericson 2005 Sect. 7.2). A box
 /// lies in the cell of its centre, cells are at least as wide as their boxes, and so partners of a
 /// level are in neighbouring cells. Levels with few boxes, those of large obstacles, have no grid:

@@ -1,9 +1,9 @@
 // Contacts of many bodies against trying all pairs, and what a search costs.
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <new>
 #include <tuple>
 
@@ -240,7 +240,7 @@ TEST_CASE("a search repeated gives the same bits and asks for no memory") {
 }
 
 // Not a test: test_geometry "[timing]" prints what the README says.
-TEST_CASE("seconds of a search among 10^5 bodies", "[.timing]") {
+TEST_CASE("processor seconds of a search among 10^5 bodies", "[.timing]") {
   for (const char* kind : {"sphere", "ellipsoid", "box"}) {
     RandomShapes random(1);
     ShapedBodies bodies;
@@ -268,10 +268,10 @@ TEST_CASE("seconds of a search among 10^5 bodies", "[.timing]") {
     ContactFinder finder;
     std::vector<Contact> contacts;
     for (int repeat = 0; repeat < 3; ++repeat) {
-      const auto start = std::chrono::steady_clock::now();
+      const std::clock_t start = std::clock();  // processor time: others may use the machine
       finder.find(bodies, ContactOptions{0.002}, contacts);
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      std::printf("%s: %zu contacts, %.3f s\n", kind, contacts.size(), elapsed.count());
+      std::printf("%s: %zu contacts, %.3f s\n", kind, contacts.size(),
+                  static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     }
   }
 }
