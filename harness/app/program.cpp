@@ -67,6 +67,7 @@ int run_program(int argc, char** argv) {
   add_precond(app, context);
   add_report(app, context);
   add_compare(app, context);
+  add_merge(app, context);
   add_manual(app);
   try {
     app.parse(argc, argv);
