@@ -36,6 +36,7 @@ void add_solve(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
+void add_merge(CLI::App& app, Context& context);
 void add_simulate(CLI::App& app, Context& context);
 void add_freeze_systems(CLI::App& app, Context& context);
 void add_precond(CLI::App& app, Context& context);
@@ -48,6 +49,7 @@ void add_simulate_scene(CLI::App& command, Context& context);
 // Subcommands of `export`.
 void add_export_matrix_market(CLI::App& command);
 void add_export_vtk(CLI::App& command);
+void add_export_results(CLI::App& command, Context& context);
 
 /// Sparse Cholesky, for importers and exporters.
 MassFactoriser mass_factoriser();

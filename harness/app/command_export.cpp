@@ -23,8 +23,8 @@ MassFactoriser mass_factoriser() {
   };
 }
 
-void add_export(CLI::App& app, Context&) {
-  auto* command = app.add_subcommand("export", "Write a problem in somebody else's format");
+void add_export(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("export", "Write a problem or results in another format");
   command->require_subcommand(1);
   auto* fclib = command->add_subcommand(
       "fclib", "For the Friction Contact Library: bodies as a global problem, N as a local one");
@@ -52,6 +52,7 @@ void add_export(CLI::App& app, Context&) {
   });
   add_export_matrix_market(*command);
   add_export_vtk(*command);
+  add_export_results(*command, context);
 }
 
 }  // namespace ccp::app

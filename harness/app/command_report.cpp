@@ -6,6 +6,8 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "harness/app/app.hpp"
 #include "problems/base/error.hpp"
@@ -100,6 +102,50 @@ void add_compare(CLI::App& app, Context& context) {
     if (arguments->json) words.emplace_back("--json");
     become(context, words);
   });
+}
+
+void add_merge(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand(
+      "merge", "Put results of several machines into one folder, a series of each machine");
+  struct Arguments {
+    std::vector<std::string> folders;
+    std::string output;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("folders", arguments->folders, "Folders of result files: DIR or NAME=DIR")
+      ->required();
+  command->add_option("-o,--output", arguments->output, "A folder without result files")
+      ->required();
+  command->callback([arguments, &context] {
+    std::vector<std::string> words = {find_script("merge"), "--output", arguments->output, "--"};
+    words.insert(words.end(), arguments->folders.begin(), arguments->folders.end());
+    become(context, words);
+  });
+}
+
+void add_export_results(CLI::App& command, Context& context) {
+  struct Arguments {
+    std::string folder, output;
+    bool curves = false;
+  };
+  for (const std::string kind : {"csv", "parquet"}) {
+    auto* one = command.add_subcommand(
+        kind, kind == "csv" ? "The results in a folder as a table, for spreadsheets and R"
+                            : "The same as a Parquet file (needs Python's pyarrow)");
+    auto arguments = std::make_shared<Arguments>();
+    one->add_option("folder", arguments->folder, "Folder of result files")->required();
+    one->add_option("-o,--output", arguments->output,
+                    "The table (default runs." + kind + " in the folder)");
+    one->add_flag("--curves", arguments->curves, "A row per look at an iterate, not per run");
+    one->callback([arguments, kind, &context] {
+      std::vector<std::string> words = {find_script("export"), kind, arguments->folder};
+      if (!arguments->output.empty()) {
+        words.insert(words.end(), {"--output", arguments->output});
+      }
+      if (arguments->curves) words.push_back("--curves");
+      become(context, words);
+    });
+  }
 }
 
 }  // namespace ccp::app

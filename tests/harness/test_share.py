@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/python"))
 from ccpbench import export, results  # noqa: E402  (found by the line above)
 
+PROGRAM = os.environ.get("CCPBENCH", str(ROOT / "build/serial/harness/ccpbench"))
+
 
 class ShareTest(unittest.TestCase):
     def setUp(self):
@@ -30,6 +32,12 @@ class ShareTest(unittest.TestCase):
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
         self.assertNotIn("Traceback", done.stderr)
         return done.stdout, done.stderr
+
+    def program(self, *words, expect=0):
+        done = subprocess.run([PROGRAM, *words], cwd=self.folder, capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        return done.stdout
 
     def rows(self, path):
         with (self.folder / path).open(newline="", encoding="utf-8") as file:
@@ -49,6 +57,14 @@ class ExportTest(ShareTest):
         self.assertEqual([one["time_to error=5e-2"], one["time_to error=1e-3"]], ["1.0", "2.0"])
         self.assertEqual((two["status"], two["final_error"], two["outer"]), ("crashed", "", ""))
         self.assertEqual(sorted(os.listdir(self.a)), ["1.h5", "2.h5", "runs.csv"])
+
+    def test_the_program_starts_it(self):
+        write_result(self.a / "1.h5")
+        self.assertIn("(1 runs)", self.program("export", "csv", "a", "-o", "x.csv", "--curves"))
+        self.assertEqual(len(self.rows("x.csv")), 4)
+        self.assertIn("1 of b", self.program("merge", "b=a", "-o", "all"))
+        self.program("export", "csv", "nowhere", expect=1)
+        self.program("merge", "a", expect=2)
 
     def test_a_row_per_look(self):
         """With all digits."""

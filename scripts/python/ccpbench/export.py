@@ -3,7 +3,7 @@
 A row per run: what was solved by what and how it ended, work, setup and solve time [s], the
 measures of the answer, time and iterations to every target, how it was made. With --curves a row
 per look at an iterate instead: work so far and all measures. Cells that are not known, not defined
-or not reached are empty. docs/export.md has the columns.
+or not reached are empty. docs/export.md has the columns. Usually started as `ccpbench export csv`.
 
 Exit codes: 0 done; 1 files were skipped (the others are written) or nothing is left to write; 2
 usage.

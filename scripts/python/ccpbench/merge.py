@@ -4,7 +4,7 @@ Each folder is a machine, called like the folder or, with NAME=DIR, as you say. 
 copied and get the root attribute `machine`: what reads them makes a series of each machine and
 never takes runs of two for repetitions of each other, not even where processor and host have one
 name. Problems are told by their content: all machines must have solved the same files to be
-compared.
+compared. Usually started as `ccpbench merge`.
 
 Exit codes: 0 done; 1 files were skipped (the others are merged), or a folder has nothing to merge;
 2 usage.
