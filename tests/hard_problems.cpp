@@ -150,6 +150,58 @@ ContactProblem separate(std::size_t contacts) {
   return p;
 }
 
+ContactProblem planar_wall(std::size_t columns, std::size_t layers) {
+  const auto body = [&](std::size_t column, std::size_t layer) {
+    return static_cast<std::int32_t>(column * layers + layer);
+  };
+  std::vector<double> inverse_mass, speed;
+  for (std::size_t i = 0; i < columns * layers; ++i) {
+    const double x = static_cast<double>(i);
+    inverse_mass.push_back(1 / (1.25 + 0.75 * std::sin(7 * x)));
+    speed.push_back(0.05 * std::sin(3 * x));
+  }
+  std::vector<Touch> touches;
+  constexpr std::array<double, 3> aside{1, 0, 0};
+  for (std::size_t i = 0; i < columns; ++i) {
+    for (std::size_t k = 0; k < layers; ++k) {
+      const std::int32_t own = body(i, k);
+      const double x = static_cast<double>(own);
+      const std::int32_t below = k > 0 ? body(i, k - 1) : -1;
+      touches.push_back({below,
+                         own,
+                         up,
+                         0.4,
+                         {k > 0 ? -5e-4 * (1 + std::cos(5 * x)) : -0.1,
+                          speed[own] - (k > 0 ? speed[below] : 0), 0}});
+      if (i + 1 == columns) continue;
+      const std::int32_t next = body(i + 1, k);
+      touches.push_back(
+          {own, next, aside, 0.3, {speed[next] - speed[own] - 0.01, 0, 1e-3 * std::sin(x)}});
+    }
+  }
+  ContactProblem p = bodies_problem("planar_wall", inverse_mass, touches);
+  BlockMatrix n = assembled_form(p).delassus;
+  // In the axes n, t1, t2 of each contact: up, x, y and x, y, z. Nothing moves along y.
+  for (std::size_t c = 0; c + 1 < n.row_offsets.size(); ++c) {
+    const auto still = [&](std::size_t contact) {
+      return touches[contact].normal == up ? std::size_t{2} : std::size_t{1};
+    };
+    for (std::int64_t k = n.row_offsets[c]; k < n.row_offsets[c + 1]; ++k) {
+      for (std::size_t l = 0; l < 3; ++l) {
+        n.blocks[9 * k + 3 * still(c) + l] = 0;
+        n.blocks[9 * k + 3 * l + still(n.columns[k])] = 0;
+      }
+    }
+  }
+  ContactProblem planar;
+  planar.name = p.name;
+  planar.form = ContactProblem::Form::assembled;
+  planar.mu = p.mu;
+  planar.r = p.r;
+  planar.delassus = n;
+  return planar;
+}
+
 ContactProblem two_immovable() {
   return bodies_problem("two_immovable", {1, 0, 0},
                         {{1, 0, up, 0.5, {-0.1, 0.02, 0}}, {1, 2, up, 0.5, {-0.1, 0, 0}}});

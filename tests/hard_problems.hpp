@@ -29,6 +29,11 @@ ContactProblem rounded_box();
 /// Contacts that do not know of each other.
 ContactProblem separate(std::size_t contacts);
 
+/// Blocks of 0.5 to 2 kg in `layers` layers on the ground, side by side, known by N alone: a planar
+/// problem written in space (N has no second tangential direction), banded. About 2 columns *
+/// layers contacts.
+ContactProblem planar_wall(std::size_t columns, std::size_t layers);
+
 /// Bodies 1 and 2 cannot move and approach each other at contact 1: there is no solution.
 ContactProblem two_immovable();
 /// A stack of 1, `ratio` and 1 kg that slides.

@@ -23,8 +23,8 @@ class OnBodies : public ShiftedDelassus {
 
   void begin(Observer& observer, Info& info) override {
     info_ = &info;
-    solver_ = std::make_unique<VelocitySolver>(VelocitySolver::Options{"cholesky", 1}, *system_,
-                                               observer, info);
+    solver_ = std::make_unique<VelocitySolver>(VelocitySolver::Options{"cholesky", 1, {}, false},
+                                               *system_, observer, info);
   }
 
   bool factorize(const DeviceArray<const double*>& rho) override {

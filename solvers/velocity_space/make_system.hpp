@@ -7,10 +7,9 @@
 namespace ccp {
 
 /// The velocity side of a problem of either form: body_system.hpp where masses are known, else
-/// factored_system.hpp.
+/// assembled_system.hpp.
 /// @param problem  must outlive the system
 /// @param ordering, preconditioner  see VelocitySystem
-/// @throws InputError if N is all that is known, and too large
 std::unique_ptr<VelocitySystem> make_velocity_system(const Problem& problem,
                                                      const std::string& ordering,
                                                      const std::string& preconditioner);

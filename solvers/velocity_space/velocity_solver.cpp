@@ -1,5 +1,6 @@
 #include "solvers/velocity_space/velocity_solver.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "solvers/core/stopwatch.hpp"
@@ -43,10 +44,24 @@ double VelocitySolver::cg_cost(long iterations) const {
 
 void VelocitySolver::analyse() {
   const Stopwatch watch(info_.timers["symbolic"]);
-  std::vector<std::int64_t> offsets;
   std::vector<int> rows;
-  system_.lower_pattern(offsets, rows);
-  cholesky_ = std::make_unique<SparseCholesky>(std::move(offsets), std::move(rows));
+  system_.lower_pattern(diagonal_, rows);
+  cholesky_ = std::make_unique<SparseCholesky>(diagonal_, std::move(rows));
+}
+
+bool VelocitySolver::factorise() {
+  const Stopwatch watch(info_.timers["factorization"]);
+  for (shift_ = shift_ > 1e-15 ? 0.1 * shift_ : 0; shift_ < 10;
+       shift_ = std::max(1e-15, 10 * shift_)) {
+    system_.lower_values(values_);
+    for (std::size_t j = 0; shift_ > 0 && j + 1 < diagonal_.size(); ++j) {
+      values_[diagonal_[j]] *= 1 + shift_;
+    }
+    ++info_.counters.factorizations;
+    if (cholesky_->factorize(values_.data())) return true;
+    if (!options_.shifts) return false;
+  }
+  return false;
 }
 
 VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& b,
@@ -91,10 +106,7 @@ VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& 
 VelocitySolver::Outcome VelocitySolver::solve_direct(const Vector& b, Vector& x) {
   if (!cholesky_) analyse();
   if (!factorised_) {
-    const Stopwatch watch(info_.timers["factorization"]);
-    system_.lower_values(values_);
-    ++info_.counters.factorizations;
-    factorised_ = cholesky_->factorize(values_.data());
+    factorised_ = factorise();
     if (!factorised_) {
       message_ = "sparse Cholesky: the matrix is not positive definite";
       return Outcome::failed;
@@ -103,12 +115,14 @@ VelocitySolver::Outcome VelocitySolver::solve_direct(const Vector& b, Vector& x)
   const Stopwatch watch(info_.timers["direct_solve"]);
   const auto in = read_view(b);
   const auto out = overwrite_view(x);
+  system_.to_factored(in, out);
   host_.resize(in.extent(0));
   const Kokkos::View<double*, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
       host_.data(), host_.size());
-  Kokkos::deep_copy(host, in);
+  Kokkos::deep_copy(host, out);
   cholesky_->solve(host_.data(), host_.data());
   Kokkos::deep_copy(out, host);
+  system_.from_factored(in, out);
   return Outcome::solved;
 }
 

@@ -20,6 +20,9 @@ class VelocitySolver {
     std::string method = "auto";  ///< auto, cg, cholesky
     int max_iterations = 3000;
     MachineRates rates;  ///< for auto
+    /// Whether a matrix that rounding has left indefinite may be factored with its diagonal times
+    /// 1 + 1e-15, 1e-14, ...; solutions are then approximate, as directions may be.
+    bool shifts = true;
   };
   enum class Outcome { solved, failed, out_of_time };
 
@@ -39,6 +42,7 @@ class VelocitySolver {
  private:
   Outcome solve_direct(const Vector& b, Vector& x);
   void analyse();
+  bool factorise();
   bool too_many(long iterations);
   double cg_cost(long iterations) const;
 
@@ -52,7 +56,9 @@ class VelocitySolver {
   long iterations_ = 0;  ///< of conjugate gradients on the present matrix
   std::unique_ptr<ConjugateGradients> cg_;
   std::unique_ptr<SparseCholesky> cholesky_;
+  std::vector<std::int64_t> diagonal_;  ///< where the diagonal is in values_, and their number
   std::vector<double> values_, host_;
+  double shift_ = 0;  ///< of the last factorisation, relative to the diagonal
 };
 
 }  // namespace ccp

@@ -6,6 +6,7 @@
 #include "solvers/core/problem.hpp"
 #include "solvers/linear/system_source.hpp"
 #include "solvers/preconditioners/preconditioner.hpp"
+#include "solvers/velocity_space/impulse_root.hpp"
 
 namespace ccp {
 
@@ -17,6 +18,9 @@ namespace ccp {
 /// L^T = M^-1, so a body of zero inverse mass or inertia simply stays at rest); S is then free of
 /// units and of mass ratios. A body has 3 unknowns, or 6 if bodies of the problem rotate. The
 /// immovable body has none. Bodies are kept in an elimination order of their own (see `Ordering`).
+///
+/// Where only N is known the contacts' own velocities take the place of the bodies'
+/// (assembled_system.hpp).
 ///
 /// Impulses and contact velocities are in world axes, as everywhere in solvers/. Contacts, too,
 /// have an order of their own here, in which those of a body lie together: see contact_order().
@@ -52,6 +56,9 @@ class VelocitySystem {
 
   /// Takes the blocks K, [n] kg, positive semidefinite.
   virtual void assemble(const DeviceArray<Sym3*>& k) = 0;
+  /// Whether it takes factors of these blocks, which have more digits, for the blocks.
+  virtual bool takes_roots() const { return false; }
+  virtual void assemble_roots(const DeviceArray<ImpulseRoot*>& roots) { (void)roots; }
   /// Whether there are a matrix and preconditioners for conjugate gradients; else only the triangle
   /// for a factorisation.
   virtual bool iterative() const { return true; }
@@ -75,10 +82,18 @@ class VelocitySystem {
   /// S x = b for whoever looks at a solver's systems.
   PosedSystem pose(long outer, const Teuchos::RCP<const Vector>& b) const;
 
-  /// Lower triangle of S in compressed columns, as a sparse direct solver takes it.
+  /// Lower triangle, in compressed columns, of the matrix A that a sparse direct solver factors: S
+  /// itself, or a symmetric relative of it. The diagonal entry is the first of its column.
   virtual void lower_pattern(std::vector<std::int64_t>& column_offsets,
                              std::vector<int>& rows) const = 0;
   virtual void lower_values(std::vector<double>& values) const = 0;
+  /// S x = b by way of A y = c: makes c of b, and x of y, which is in x.
+  virtual void to_factored(const ConstVectorView& b, const VectorView& c) const {
+    Kokkos::deep_copy(c, b);
+  }
+  virtual void from_factored(const ConstVectorView& b, const VectorView& x) const {
+    (void)b, (void)x;
+  }
 };
 
 }  // namespace ccp

@@ -24,7 +24,7 @@ KOKKOS_INLINE_FUNCTION Vec3 push_inside(const Vec3& z, const Vec3& n, double lea
 
 }  // namespace
 
-ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order)
+ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order, bool roots)
     : contacts_(problem.contacts()),
       given_{order, problem.r(), problem.normal(), problem.mu(),
              problem.shared_delassus().constraints().compliance()} {
@@ -33,7 +33,8 @@ ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>
     *array = VectorView("ccp::Vipm::contacts", size);
   }
   g_ = dgamma_;
-  k_ = DeviceArray<Sym3*>("ccp::Vipm::k", contacts_);
+  k_.k = DeviceArray<Sym3*>("ccp::Vipm::k", contacts_);
+  if (roots) k_.root = DeviceArray<ImpulseRoot*>("ccp::Vipm::root", contacts_);
 }
 
 void ContactState::write_gamma(const VectorView& out) const {
@@ -118,7 +119,9 @@ ContactState::Guess ContactState::judge(const ConstVectorView& guess,
 ContactState::Sums ContactState::scale(const ConstVectorView& d) {
   const auto gamma = gamma_, u = u_, gap = gap_;
   const auto given = given_;
-  const auto k = k_;
+  const auto k = k_.k;
+  const auto root = k_.root;
+  const bool roots = root.extent(0) > 0;
   Sums sums;
   Kokkos::parallel_reduce(
       "ccp::Vipm::scale", range(contacts_),
@@ -135,6 +138,7 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
           product += gn * un;
           const double v[3] = {n.x, n.y, n.z};
           k(c) = symmetric([&](int i, int j) { return ratio * v[j] * v[i]; });
+          if (roots) root(c) = {{sqrt(ratio) * n, {}, {}}};
           const double size = fabs(dot(open, n));
           if (!(size <= largest)) largest = size;
         } else {
@@ -146,6 +150,7 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
                 yielding_impulse_per_velocity(s, m, given.compliance(i, 0), given.compliance(i, 1));
           } else {
             k(c) = impulse_per_velocity(s, m);
+            if (roots) root(c) = impulse_root(s, m);
           }
           raise(largest, norm(open));
         }
@@ -191,7 +196,7 @@ ContactState::Step ContactState::predictor(const ConstVectorView& d) {
   return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
     const Vec3 gc = load3(gamma, c);
     dv = load3(d, c) - load3(gap, c);
-    dg = -1.0 * (gc + fused_product(k(c), dv - given.given_way(c, gc)));
+    dg = -1.0 * (gc + k.fused(c, dv - given.given_way(c, gc)));
     dv = dv + given.given_way(c, dg);
   });
 }
@@ -203,7 +208,7 @@ ContactState::Step ContactState::direction(const ConstVectorView& d) {
   return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
     const Vec3 target = load3(g, c) - load3(gamma, c);
     dv = load3(d, c) - load3(gap, c);
-    dg = target - k(c) * (dv + given.given_way(c, target));
+    dg = target - k(c, dv + given.given_way(c, target));
     dv = dv + given.given_way(c, dg);
   });
 }
@@ -214,7 +219,7 @@ ContactState::Step ContactState::refine(const ConstVectorView& d) {
   const auto given = given_;
   return measure_step(KOKKOS_LAMBDA(const int c, Vec3& dg, Vec3& dv) {
     // K acts on the correction itself: in the sum du + correction its digits would be lost.
-    const Vec3 change = k(c) * load3(d, c);
+    const Vec3 change = k(c, load3(d, c));
     dv = load3(du, c) + load3(d, c) - given.given_way(c, change);
     dg = load3(dgamma, c) - change;
   });
@@ -251,7 +256,7 @@ void ContactState::right_hand_side(bool predictor, const VectorView& p) const {
         Vec3 target;
         if (!predictor) target = load3(g, c);
         const Vec3 yielded = given.given_way(c, target - load3(gamma, c));
-        const Vec3 sum = k(c) * (load3(gap, c) - yielded);
+        const Vec3 sum = k(c, load3(gap, c) - yielded);
         store3(p, c, predictor ? sum : sum + target);
       });
 }

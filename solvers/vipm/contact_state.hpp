@@ -2,6 +2,8 @@
 
 #include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
+#include "solvers/velocity_space/impulse_root.hpp"
+#include "solvers/vipm/contact_step.hpp"
 
 namespace ccp::vipm {
 
@@ -23,6 +25,20 @@ struct GivenContacts {
   }
 };
 
+/// Products with K: by its factors where they are kept, which have more digits.
+struct Stiffness {
+  DeviceArray<Sym3*> k;
+  DeviceArray<ImpulseRoot*> root;  ///< may be empty
+
+  KOKKOS_INLINE_FUNCTION Vec3 operator()(int c, const Vec3& v) const {
+    return root.extent(0) > 0 ? root(c).times(root(c).transposed_times(v)) : k(c) * v;
+  }
+  /// The same with the sums of fused_product().
+  KOKKOS_INLINE_FUNCTION Vec3 fused(int c, const Vec3& v) const {
+    return root.extent(0) > 0 ? (*this)(c, v) : fused_product(k(c), v);
+  }
+};
+
 /// The contact side of the iterate: impulses gamma and velocities u strictly inside their cones,
 /// the direction (dgamma, du), and what the linearised complementarity condition
 ///     dgamma = g - gamma - K du
@@ -34,11 +50,13 @@ struct GivenContacts {
 class ContactState {
  public:
   /// @param order  VelocitySystem::contact_order()
-  ContactState(const Problem& problem, const DeviceArray<const int*>& order);
+  /// @param roots  whether factors of K are kept; not for compliant contacts
+  ContactState(const Problem& problem, const DeviceArray<const int*>& order, bool roots);
 
   const VectorView& gamma() const { return gamma_; }
   const VectorView& dgamma() const { return dgamma_; }
-  const DeviceArray<Sym3*>& k() const { return k_; }
+  const DeviceArray<Sym3*>& k() const { return k_.k; }
+  const DeviceArray<ImpulseRoot*>& roots() const { return k_.root; }
 
   /// gamma in the problem's order of contacts, and a vector from there.
   void write_gamma(const VectorView& out) const;
@@ -98,7 +116,7 @@ class ContactState {
   VectorView gamma_, u_, dgamma_, du_;
   VectorView gap_;  ///< the primal residual u - D^T v - r - Sigma gamma, m/s
   VectorView g_;    ///< the same memory as dgamma: each is made from the other, contact by contact
-  DeviceArray<Sym3*> k_;
+  Stiffness k_;
 };
 
 }  // namespace ccp::vipm

@@ -2,6 +2,7 @@
 
 #include "problems/base/sym3.hpp"
 #include "solvers/core/cone.hpp"
+#include "solvers/velocity_space/impulse_root.hpp"
 
 namespace ccp::vipm {
 
@@ -82,14 +83,19 @@ KOKKOS_INLINE_FUNCTION Sym3 impulse_per_velocity(const Scaling& s, double mu) {
       [&](int i, int j) { return a * p[j] * p[i] + b * m[j] * m[i] + c * t[j] * t[i]; });
 }
 
+/// L with K = L L^T: one column for each eigenvalue of w, and one for their mean.
+KOKKOS_INLINE_FUNCTION ImpulseRoot impulse_root(const Scaling& s, double mu) {
+  constexpr double r = 1 / jordan::sqrt2;
+  return {{(r / s.high) * ((1 / mu) * s.normal + s.direction),
+           (r / s.low) * ((1 / mu) * s.normal - s.direction), (1 / sqrt(s.high * s.low)) * s.side}};
+}
+
 /// (K^-1 + Sigma)^-1 of a compliant contact, Sigma = along n n^T + across (1 - n n^T) [1/kg]: with
 /// K = L L^T it is L (1 + L^T Sigma L)^-1 L^T, which never subtracts large numbers.
 KOKKOS_INLINE_FUNCTION Sym3 yielding_impulse_per_velocity(const Scaling& s, double mu, double along,
                                                           double across) {
-  constexpr double r = 1 / jordan::sqrt2;
-  const Vec3 column[3] = {(r / s.high) * ((1 / mu) * s.normal + s.direction),
-                          (r / s.low) * ((1 / mu) * s.normal - s.direction),
-                          (1 / sqrt(s.high * s.low)) * s.side};
+  const ImpulseRoot root = impulse_root(s, mu);
+  const Vec3* const column = root.a;
   double c[3][3];  // the Cholesky factor of 1 + L^T Sigma L
   Vec3 y[3];       // the rows of its inverse times L^T
   for (int i = 0; i < 3; ++i) {

@@ -10,6 +10,7 @@
 #include "solvers/core/scales.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/vector_kernels.hpp"
+#include "solvers/velocity_space/assembled_system.hpp"
 #include "solvers/velocity_space/make_system.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
 #include "solvers/vipm/contact_state.hpp"
@@ -63,6 +64,7 @@ void VipmSolver::check_options(const std::vector<std::string>& given) const {
 
 void VipmSolver::setup(const Problem& problem) {
   problem_ = &problem;
+  by_contacts_ = nullptr;
   system_ = make_velocity_system(problem, options_.ordering, options_.preconditioner);
   if (!system_->iterative() && options_.linear_solver == "cg") {
     throw InputError("solver vipm", "option linear_solver", "cholesky or auto",
@@ -87,6 +89,11 @@ class Run {
       const std::function<void(const PosedSystem&)>& on_system, Observer& observer);
 
   Info operator()(Vector& gamma);
+  /// Goes on counting where another solve has ended.
+  void continue_from(const Info& info) {
+    info_.counters = info.counters;
+    info_.timers = info.timers;
+  }
 
  private:
   void start_cold();
@@ -146,7 +153,7 @@ Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& sys
       n_(problem.contacts()),
       s_(problem.delassus_scale()),
       q_(velocity_scale(problem)),
-      state_(problem, system.contact_order()),
+      state_(problem, system.contact_order(), system.takes_roots()),
       linear_({system.iterative() ? options.linear_solver : "cholesky", options.cg_max_iterations,
                options.rates},
               system, observer, info_),
@@ -240,7 +247,11 @@ void Run::keep_best() {
 void Run::scale_and_assemble() {
   {
     const Stopwatch watch(info_.timers["assembly"]);
-    system_.assemble(state_.k());
+    if (system_.takes_roots()) {
+      system_.assemble_roots(state_.roots());
+    } else {
+      system_.assemble(state_.k());
+    }
   }
   linear_.matrix_changed();
   forcing_ = options_.forcing * mu_ / (sums_.normal / n_);
@@ -332,12 +343,50 @@ Info Run::finish(const End& end, Vector& gamma) {
 
 }  // namespace
 
+/// Whether the problem may be solved by its N where its bodies' matrix will not do: N is sparse.
+bool VipmSolver::has_sparse_delassus() const {
+  const ContactProblem& host = problem_->host();
+  if (host.form == ContactProblem::Form::assembled || problem_->shared_delassus().is_compliant()) {
+    return false;
+  }
+  std::vector<double> degree(host.bodies(), 0.0);
+  for (const std::int32_t body : host.contact_bodies) {
+    if (body >= 0) ++degree[body];
+  }
+  double blocks = 0;
+  for (const double d : degree) blocks += d * d;
+  return blocks <= 100.0 * problem_->contacts();
+}
+
+/// Goes on from the answer of a solve that could not. Keeps the better of the two, and what an
+/// observer has stopped at, which it has judged.
+void VipmSolver::solve_by_contacts(Vector& gamma, Observer& observer, Info& info) {
+  if (!by_contacts_) by_contacts_ = make_assembled_system(*problem_);
+  Vector answer(gamma, Teuchos::Copy);
+  const std::function<void(const PosedSystem&)> nobody;
+  Run run(options_, *problem_, *by_contacts_, nobody, observer);
+  run.continue_from(info);
+  Info second = run(answer);
+  if (second.status == Status::stopped_by_observer || second.own_residual < info.own_residual) {
+    Tpetra::deep_copy(gamma, answer);
+  } else {
+    second.own_residual = info.own_residual;
+  }
+  if (!second.message.empty()) second.message = ": " + second.message;
+  second.message = info.message + "; went on by N" + second.message;
+  info = second;
+}
+
 Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
   if (problem_->contacts() == 0) {
     info.status = Status::converged;
   } else {
     info = Run(options_, *problem_, *system_, on_system, observer)(gamma);
+    if (info.status == Status::stagnated && options_.linear_solver != "cg" &&
+        has_sparse_delassus()) {
+      solve_by_contacts(gamma, observer, info);
+    }
   }
   info.own_residual_name = "max(gamma.u s/(n q^2), momentum error/q)";
   return info;

@@ -34,8 +34,7 @@ struct VipmOptions {
 /// whose directions come from  S dz = b,  S = 1 + E^T K E,  on the graph of bodies that touch.
 /// Own residual: max(gamma.u s / (n q^2), (momentum error + largest |u - E z - r|) / q).
 /// Cost per outer iteration: one assembly of S and two solves with it.
-/// Law: convex. Forms: bodies, and assembled up to `factored_system_limit` contacts. Warm start:
-/// yes. See README.md beside this file.
+/// Law: convex. Forms: both. Warm start: yes. See README.md beside this file.
 class VipmSolver : public Solver, public SystemSource {
  public:
   OptionList options() override;
@@ -44,9 +43,13 @@ class VipmSolver : public Solver, public SystemSource {
   Info solve(Vector& gamma, Observer& observer) override;
 
  private:
+  bool has_sparse_delassus() const;
+  void solve_by_contacts(Vector& gamma, Observer& observer, Info& info);
+
   VipmOptions options_;
   const Problem* problem_ = nullptr;
   std::unique_ptr<VelocitySystem> system_;
+  std::unique_ptr<VelocitySystem> by_contacts_;  ///< made where system_ has failed
 };
 
 }  // namespace ccp
