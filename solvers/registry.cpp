@@ -6,6 +6,7 @@
 #include "solvers/admm/admm.hpp"
 #include "solvers/apgd/apgd.hpp"
 #include "solvers/bb/bb.hpp"
+#include "solvers/coulomb/coulomb.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "solvers/lcp/lcp.hpp"
 #include "solvers/pgj/pgj.hpp"
@@ -16,6 +17,15 @@
 
 namespace ccp {
 namespace {
+
+/// coulomb gets its inner solver from the table that it is in itself.
+std::unique_ptr<Solver> make_coulomb() {
+  return std::make_unique<CoulombSolver>(
+      InnerSolvers{[](const SolverSpec& inner) { return make_solver(inner); },
+                   [](const SolverSpec& inner, const ContactProblem& problem) {
+                     return why_unsupported(inner, problem);
+                   }});
+}
 
 std::vector<SolverEntry>& entries() {
   static std::vector<SolverEntry> table = {
@@ -82,6 +92,13 @@ std::vector<SolverEntry>& entries() {
        true,
        "predictor-corrector interior-point method in body-velocity space",
        make<VipmSolver>},
+      {"coulomb",
+       {Law::coulomb},
+       {Form::bodies, Form::assembled},
+       {Feature::compliant},
+       true,
+       "Coulomb's law through a convex solver: a fixed point in the De Saxce term",
+       make_coulomb},
       {"lcp",
        {Law::coulomb, Law::convex},
        {Form::bodies, Form::assembled},
@@ -198,8 +215,17 @@ std::string why_unsupported(const SolverEntry& entry, const ContactProblem& prob
   return "";
 }
 
+std::string why_unsupported(const SolverSpec& spec, const ContactProblem& problem) {
+  const std::string reason = why_unsupported(solver_entry(spec.id), problem);
+  return reason.empty() ? make_solver(spec)->why_unsupported(problem) : reason;
+}
+
 bool supports(const SolverEntry& entry, const ContactProblem& problem) {
   return why_unsupported(entry, problem).empty();
+}
+
+bool supports(const SolverSpec& spec, const ContactProblem& problem) {
+  return why_unsupported(spec, problem).empty();
 }
 
 }  // namespace ccp

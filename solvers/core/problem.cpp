@@ -52,6 +52,15 @@ Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
   if (n > 0) mean_diagonal_ = trace_of(delassus_) / (3.0 * static_cast<double>(n));
 }
 
+Problem::Problem(const Problem& other, const ConstVectorView& r)
+    : host_(other.host_),
+      delassus_(*other.delassus_.clone()),
+      r_(r),
+      mu_(other.mu_),
+      normal_(other.normal_),
+      frame_(other.frame_),
+      mean_diagonal_(other.mean_diagonal_) {}
+
 void Problem::to_world_axes(const ConstVectorView& contact, const VectorView& world) const {
   const auto f = frame_;
   const bool turned = !delassus_.is_assembled();

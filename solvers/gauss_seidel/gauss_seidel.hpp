@@ -44,6 +44,7 @@ class GaussSeidel {
   void reorder(const ConstVectorView& p, bool into_sweep, const VectorView& out) const;
   void load_velocities(const DelassusOperator::Image& image);
   void gather_records(const DeviceArray<double* [3][3]>& blocks);
+  void take_free_velocity() const;
   double largest_change() const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "solvers/core/following_velocity.hpp"
 #include "solvers/core/solver.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
 
@@ -34,7 +35,7 @@ struct VipmOptions {
 /// Cost per outer iteration: one assembly of S and two solves with it.
 /// Law: convex. Forms: bodies, and assembled up to `factored_system_limit` contacts. Warm start:
 /// yes. See README.md beside this file.
-class VipmSolver : public Solver, public SystemSource {
+class VipmSolver : public Solver, public SystemSource, public FollowsVelocity {
  public:
   OptionList options() override;
   void check_options(const std::vector<std::string>& given) const override;
