@@ -12,6 +12,7 @@
 #include "solvers/pgj/pgj.hpp"
 #include "solvers/pgs/pgs.hpp"
 #include "solvers/pqn/pqn.hpp"
+#include "solvers/sap/sap.hpp"
 #include "solvers/ssn/ssn.hpp"
 #include "solvers/vipm/vipm.hpp"
 
@@ -78,6 +79,13 @@ std::vector<SolverEntry>& entries() {
        true,
        "projected quasi-Newton method with inexact GMRES steps (Koziara)",
        make<PqnSolver>},
+      {"sap",
+       {Law::convex},
+       {Form::bodies},
+       {Feature::compliant},
+       true,
+       "unconstrained primal of compliant contacts, Newton with exact line search (Castro et al.)",
+       make<SapSolver>},
       {"ssn",
        {Law::convex},
        {Form::bodies},
