@@ -6,17 +6,28 @@
 #include "solvers/admm/admm.hpp"
 #include "solvers/apgd/apgd.hpp"
 #include "solvers/bb/bb.hpp"
+#include "solvers/coulomb/coulomb.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "solvers/lcp/lcp.hpp"
 #include "solvers/pgj/pgj.hpp"
 #include "solvers/pgs/pgs.hpp"
 #include "solvers/pqn/pqn.hpp"
 #include "solvers/preconditioners/preconditioner.hpp"
+#include "solvers/sap/sap.hpp"
 #include "solvers/ssn/ssn.hpp"
 #include "solvers/vipm/vipm.hpp"
 
 namespace ccp {
 namespace {
+
+/// coulomb gets its inner solver from the table that it is in itself.
+std::unique_ptr<Solver> make_coulomb() {
+  return std::make_unique<CoulombSolver>(
+      InnerSolvers{[](const SolverSpec& inner) { return make_solver(inner); },
+                   [](const SolverSpec& inner, const ContactProblem& problem) {
+                     return why_unsupported(inner, problem);
+                   }});
+}
 
 std::vector<SolverEntry>& entries() {
   static std::vector<SolverEntry> table = {
@@ -69,6 +80,13 @@ std::vector<SolverEntry>& entries() {
        true,
        "projected quasi-Newton method with inexact GMRES steps (Koziara)",
        make<PqnSolver>},
+      {"sap",
+       {Law::convex},
+       {Form::bodies},
+       {Feature::compliant},
+       true,
+       "unconstrained primal of compliant contacts, Newton with exact line search (Castro et al.)",
+       make<SapSolver>},
       {"ssn",
        {Law::convex},
        {Form::bodies},
@@ -83,6 +101,13 @@ std::vector<SolverEntry>& entries() {
        true,
        "predictor-corrector interior-point method in body-velocity space",
        make<VipmSolver>},
+      {"coulomb",
+       {Law::coulomb},
+       {Form::bodies, Form::assembled},
+       {Feature::compliant},
+       true,
+       "Coulomb's law through a convex solver: a fixed point in the De Saxce term",
+       make_coulomb},
       {"lcp",
        {Law::coulomb, Law::convex},
        {Form::bodies, Form::assembled},
@@ -229,8 +254,17 @@ std::string why_unsupported(const SolverEntry& entry, const ContactProblem& prob
   return "";
 }
 
+std::string why_unsupported(const SolverSpec& spec, const ContactProblem& problem) {
+  const std::string reason = why_unsupported(solver_entry(spec.id), problem);
+  return reason.empty() ? make_solver(spec)->why_unsupported(problem) : reason;
+}
+
 bool supports(const SolverEntry& entry, const ContactProblem& problem) {
   return why_unsupported(entry, problem).empty();
+}
+
+bool supports(const SolverSpec& spec, const ContactProblem& problem) {
+  return why_unsupported(spec, problem).empty();
 }
 
 }  // namespace ccp

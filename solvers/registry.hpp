@@ -63,7 +63,11 @@ std::string words_of(Feature feature);
 /// it does. Asked before any work.
 std::string why_unsupported(const SolverEntry& entry, const ContactProblem& problem);
 
+/// The same of a solver with its options. @throws InputError as make_solver does
+std::string why_unsupported(const SolverSpec& spec, const ContactProblem& problem);
+
 /// Whether the solver takes the problem.
 bool supports(const SolverEntry& entry, const ContactProblem& problem);
+bool supports(const SolverSpec& spec, const ContactProblem& problem);
 
 }  // namespace ccp

@@ -142,7 +142,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   };
   Vector gamma(problem->map(), 1);
 
-  if (const std::string reason = why_unsupported(entry, host); !reason.empty()) {
+  if (const std::string reason = why_unsupported(request.solver, host); !reason.empty()) {
     result.info.status = Status::unsupported;
     result.info.message = reason;
   } else if (!guess.empty() && !entry.warm_start) {

@@ -41,14 +41,13 @@ class StepObserver : public Observer {
 }  // namespace
 
 RegisteredStepSolver::RegisteredStepSolver(const std::string& spec) {
-  const SolverSpec parsed = SolverSpec::parse(spec);
-  id_ = parsed.id;
-  solver_ = make_solver(parsed);
+  spec_ = SolverSpec::parse(spec);
+  solver_ = make_solver(spec_);
 }
 
 void RegisteredStepSolver::solve(const ContactProblem& host, const StepAccuracy& accuracy,
                                  std::vector<double>& gamma) {
-  const std::string reason = why_unsupported(solver_entry(id_), host);
+  const std::string reason = why_unsupported(spec_, host);
   if (!reason.empty()) throw InputError("step solver: " + reason);
   const Problem problem(host);
   StepObserver observer(problem, accuracy);

@@ -22,7 +22,7 @@ class RegisteredStepSolver : public StepSolver {
              std::vector<double>& gamma) override;
 
  private:
-  std::string id_;
+  SolverSpec spec_;
   std::unique_ptr<Solver> solver_;
 };
 

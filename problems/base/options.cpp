@@ -30,6 +30,17 @@ bool inside(const OptionList::Range& range, double value) {
          (range.above ? value > range.low : value >= range.low);
 }
 
+/// Where the item of a list ends that begins at `begin`: at the next comma outside brackets.
+std::size_t end_of_item(const std::string& list, std::size_t begin) {
+  int depth = 0;
+  for (std::size_t i = begin; i < list.size(); ++i) {
+    if (list[i] == '[') ++depth;
+    if (list[i] == ']') --depth;
+    if (list[i] == ',' && depth <= 0) return i;
+  }
+  return list.size();
+}
+
 bool valid_name(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '_' || c == '-';
@@ -202,7 +213,7 @@ SolverSpec SolverSpec::parse(const std::string& text) {
   const std::string list = text.substr(open + 1, text.size() - open - 2);
   std::set<std::string> seen;
   for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::size_t end = end_of_item(list, begin);
     const std::string item = list.substr(begin, end - begin);
     const std::size_t equals = item.find('=');
     if (equals == std::string::npos || !valid_name(item.substr(0, equals)) ||

@@ -122,6 +122,7 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
     info.status = confirmed(status, *problem_, law(), gamma, options_.tolerance, info.message);
     return info;
   };
+  contacts_.take_free_velocity(*problem_);
   matrix_->begin(observer, info);
   double rho = options_.rho;
   set_rho(rho);

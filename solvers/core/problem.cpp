@@ -60,6 +60,16 @@ Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
   pool_length_ = find_pool_length();
 }
 
+Problem::Problem(const Problem& other, const ConstVectorView& r)
+    : host_(other.host_),
+      delassus_(*other.delassus_.clone()),
+      r_(r),
+      mu_(other.mu_),
+      normal_(other.normal_),
+      frame_(other.frame_),
+      pool_length_(other.pool_length_),
+      mean_diagonal_(other.mean_diagonal_) {}
+
 double Problem::find_mean_diagonal() const {
   if (contacts() > 0) return trace_of(delassus_) / (3.0 * contacts());
   if (pools().empty()) return 0;

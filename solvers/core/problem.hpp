@@ -11,6 +11,11 @@ namespace ccp {
 class Problem {
  public:
   explicit Problem(const ContactProblem& host);
+  /// The problem with another free velocity, sharing all else with `other`, which may end before
+  /// it.
+  /// @param r  3n values in world axes, m/s; what stands in it at the beginning of a solve counts.
+  ///           host().r is not changed by it
+  Problem(const Problem& other, const ConstVectorView& r);
 
   const ContactProblem& host() const { return host_; }
   int contacts() const { return delassus_.contacts(); }

@@ -43,7 +43,19 @@ class Solver {
   /// The law that it solves with its options as they are.
   virtual Law law() const { return Law::convex; }
 
-  /// Everything that depends on the problem but not on the iterate. The problem must outlive the
+  /// Why these options do not take the problem, in one sentence, where its row of the registry says
+  /// that it does; "" if they do.
+  virtual std::string why_unsupported(const ContactProblem& problem) const {
+    (void)problem;
+    return "";
+  }
+
+  /// Whether a solve takes r as it stands when it begins (see setup), and solves for the cones
+  /// themselves: what a solver must do to be the inner one of another.
+  virtual bool can_be_inner() const { return true; }
+
+  /// Everything that depends on the problem but neither on the iterate nor on r: of the free
+  /// velocity, what stands in problem.r() when a solve begins counts. The problem must outlive the
   /// solver. @throws InputError only for options that contradict the problem
   virtual void setup(const Problem& problem) = 0;
 

@@ -256,16 +256,12 @@ void GaussSeidel::gather_records(const DeviceArray<double* [3][3]>& blocks) {
   const auto block = block_;
   const auto contact = contact_;
   const auto weight = metric.weight;
-  const auto r = problem_.r();
   const auto normal = problem_.normal();
   const auto mu = problem_.mu();
   Kokkos::parallel_for(
       "ccp::GaussSeidel::gather_records", range(problem_.contacts()), KOKKOS_LAMBDA(const int i) {
         const int c = contact(i);
-        for (int k = 0; k < 3; ++k) {
-          record(i, normal_x + k) = normal(c, k);
-          record(i, r_x + k) = r(3 * c + k);
-        }
+        for (int k = 0; k < 3; ++k) record(i, normal_x + k) = normal(c, k);
         record(i, friction) = mu(c);
         const double a = weight(c, 0), b = weight(c, 1);
         record(i, inverse_n) = 1 / a;
@@ -303,7 +299,19 @@ void GaussSeidel::reorder(const ConstVectorView& p, bool into_sweep, const Vecto
       });
 }
 
+void GaussSeidel::take_free_velocity() const {
+  const auto record = record_;
+  const auto contact = contact_;
+  const auto r = problem_.r();
+  Kokkos::parallel_for(
+      "ccp::GaussSeidel::take_free_velocity", range(problem_.contacts()),
+      KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) record(i, r_x + k) = r(3 * contact(i) + k);
+      });
+}
+
 void GaussSeidel::set(const ConstVectorView& p) {
+  take_free_velocity();
   reorder(p, true, p_);
   refresh();
 }

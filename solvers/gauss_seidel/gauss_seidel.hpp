@@ -47,6 +47,7 @@ class GaussSeidel {
   void load_velocities(const DelassusOperator::Image& image);
   void gather_records(const DeviceArray<double* [3][3]>& blocks);
   void leave_to_pools();
+  void take_free_velocity() const;
   double largest_change() const;
   double largest_pool_change() const;
 

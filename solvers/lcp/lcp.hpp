@@ -29,6 +29,8 @@ struct LcpOptions {
 class LcpSolver : public Solver {
  public:
   OptionList options() override;
+  /// No: its cones are polyhedral.
+  bool can_be_inner() const override { return false; }
   Law law() const override { return options_.law == "convex" ? Law::convex : Law::coulomb; }
   void check_options(const std::vector<std::string>& given) const override;
   void setup(const Problem& problem) override;

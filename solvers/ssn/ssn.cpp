@@ -169,6 +169,7 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
   };
   using Outcome = VelocitySolver::Outcome;
 
+  contacts_.take_free_velocity(*problem_);
   // The guess, and the velocities that it gives to the bodies.
   problem_->to_world_axes(read_view(gamma), d_);
   contacts_.gather(d_, gamma_);

@@ -30,6 +30,10 @@ OrderedContacts::OrderedContacts(const Problem& problem, const DeviceArray<const
       scale("ccp::OrderedContacts::scale", problem.contacts()),
       r("ccp::OrderedContacts::r", 3 * static_cast<std::size_t>(problem.contacts())) {
   fill(*this, problem);
+  take_free_velocity(problem);
+}
+
+void OrderedContacts::take_free_velocity(const Problem& problem) {
   gather(problem.r(), r);
   q = velocity_scale(problem);
 }

@@ -15,6 +15,8 @@ struct OrderedContacts {
 
   OrderedContacts() = default;
   OrderedContacts(const Problem& problem, const DeviceArray<const int*>& order);
+  /// r and q as they are in the problem now: when a solve begins.
+  void take_free_velocity(const Problem& problem);
 
   int size() const { return static_cast<int>(mu.extent(0)); }
   /// Impulses or velocities [3n] from the problem's order, and back into it.

@@ -1,6 +1,7 @@
 #include "solvers/vipm/contact_state.hpp"
 
 #include "solvers/core/extremes.hpp"
+#include "solvers/core/vector_kernels.hpp"
 #include "solvers/vipm/contact_step.hpp"
 
 namespace ccp::vipm {
@@ -38,11 +39,14 @@ ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>
 }
 
 void ContactState::write_gamma(const VectorView& out) const {
+  restore(gamma_, out);
+}
+
+void ContactState::restore(const ConstVectorView& from, const VectorView& to) const {
   const auto given = given_;
-  const auto gamma = gamma_;
   Kokkos::parallel_for(
-      "ccp::Vipm::write_gamma", range(contacts_),
-      KOKKOS_LAMBDA(const int c) { store3(out, given.order(c), load3(gamma, c)); });
+      "ccp::Vipm::restore", range(contacts_),
+      KOKKOS_LAMBDA(const int c) { store3(to, given.order(c), load3(from, c)); });
 }
 
 void ContactState::reorder(const ConstVectorView& from, const VectorView& to) const {
@@ -247,6 +251,22 @@ void ContactState::corrector_target(double sigma_mu) {
       });
 }
 
+void ContactState::centring_target(double sigma_mu) {
+  const auto u = u_, g = g_;
+  const auto given = given_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::centring_target", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        const double m = given.mu_of(c);
+        const Vec3 n = given.normal_of(c), uc = load3(u, c);
+        if (m == 0) {
+          store3(g, c, (2 * sigma_mu / dot(uc, n)) * n);
+          return;
+        }
+        const Vec3 y = scaled_velocity(uc, n, m);
+        store3(g, c, stretch(1 / m, 1, (sigma_mu / jordan::det(y, n)) * jordan::reflect(y, n), n));
+      });
+}
+
 void ContactState::right_hand_side(bool predictor, const VectorView& p) const {
   const auto gap = gap_, g = g_, gamma = gamma_;
   const auto k = k_;
@@ -275,6 +295,40 @@ void ContactState::advance(double theta) {
         gamma(i) += theta * dgamma(i);
         u(i) += theta * du(i);
       });
+}
+
+void ContactState::change_of_velocity(bool predictor, const VectorView& d) const {
+  const auto gamma = gamma_, gap = gap_, g = g_;
+  const auto k = k_;
+  const auto given = given_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::change_of_velocity", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        const Vec3 gc = load3(gamma, c), dv = load3(d, c) - load3(gap, c);
+        const Vec3 target = predictor ? -1.0 * gc : load3(g, c) - gc;
+        const Vec3 dg = target - k(c) * (dv + given.given_way(c, target));
+        store3(d, c, dv + given.given_way(c, dg));
+      });
+}
+
+void ContactState::push_of(const ConstVectorView& dr, const VectorView& p) const {
+  const auto k = k_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::push_of", range(contacts_),
+      KOKKOS_LAMBDA(const int c) { store3(p, c, -1.0 * (k(c) * load3(dr, c))); });
+}
+
+void ContactState::respond(const ConstVectorView& dr, const VectorView& d) const {
+  const auto k = k_;
+  const auto given = given_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::respond", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        const Vec3 free = load3(d, c) + load3(dr, c);
+        store3(d, c, free - given.given_way(c, k(c) * free));
+      });
+}
+
+void ContactState::change_gap(double a, const ConstVectorView& dr) const {
+  vector_kernels::add(1, gap_, -a, dr, gap_);
 }
 
 }  // namespace ccp::vipm

@@ -55,12 +55,15 @@ class ContactState {
 
   const VectorView& gamma() const { return gamma_; }
   const VectorView& dgamma() const { return dgamma_; }
+  const VectorView& u() const { return u_; }
   const DeviceArray<Sym3*>& k() const { return k_.k; }
   const DeviceArray<ImpulseRoot*>& roots() const { return k_.root; }
 
   /// gamma in the problem's order of contacts, and a vector from there.
   void write_gamma(const VectorView& out) const;
   void reorder(const ConstVectorView& from, const VectorView& to) const;
+  /// The other way: into the problem's order.
+  void restore(const ConstVectorView& from, const VectorView& to) const;
 
   /// gamma = impulse along every normal.
   void start_impulses(double impulse);
@@ -95,6 +98,8 @@ class ContactState {
   Step predictor(const ConstVectorView& d);
   /// g = sigma mu gamma^-1 less the second-order term of the predictor's direction.
   void corrector_target(double sigma_mu);
+  /// The same without the second-order term.
+  void centring_target(double sigma_mu);
   Step direction(const ConstVectorView& d);
   /// Adds a correction of the direction; d is D^T of the correction alone.
   Step refine(const ConstVectorView& d);
@@ -105,6 +110,16 @@ class ContactState {
   void next_impulses(const VectorView& p) const;
 
   void advance(double theta);
+
+  // How the contacts of a step answer a change of r. Each array is changed in place.
+  /// du of the predictor or corrector if r stays. @param d  in: D^T dv; out: du
+  void change_of_velocity(bool predictor, const VectorView& d) const;
+  /// p = -K dr, the impulses on the right-hand side of the system in dv.
+  void push_of(const ConstVectorView& dr, const VectorView& p) const;
+  /// du = D^T dv + dr + Sigma dgamma, dgamma = -K (D^T dv + dr). @param d  in: D^T dv; out: du
+  void respond(const ConstVectorView& dr, const VectorView& d) const;
+  /// The primal residual when r changes by a dr.
+  void change_gap(double a, const ConstVectorView& dr) const;
 
   // Public only because device lambdas may not live in private members.
   template <class Direction>

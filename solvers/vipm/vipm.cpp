@@ -86,7 +86,8 @@ struct End {
 class Run {
  public:
   Run(const VipmOptions& options, const Problem& problem, VelocitySystem& system,
-      const std::function<void(const PosedSystem&)>& on_system, Observer& observer);
+      const std::function<void(const PosedSystem&)>& on_system, FollowingVelocity* following,
+      Observer& observer);
 
   Info operator()(Vector& gamma);
   /// Goes on counting where another solve has ended.
@@ -107,6 +108,10 @@ class Run {
   void refine();
   std::optional<End> step();
   void right_hand_side(bool predictor);
+  std::optional<End> follow(bool predictor);
+  std::optional<End> recentre();
+  std::optional<End> solve_corrector();
+  bool respond(const ConstVectorView& dr, const VectorView& du);
   End give_up(Outcome outcome);
   Info finish(const End& end, Vector& gamma);
 
@@ -114,6 +119,7 @@ class Run {
   const Problem& problem_;
   VelocitySystem& system_;
   const std::function<void(const PosedSystem&)>& on_system_;
+  FollowingVelocity* const following_;
   Observer& observer_;
   const int n_;
   const double s_, q_;  ///< trace(N)/3n, 1/kg, and rms(r), m/s
@@ -124,7 +130,10 @@ class Run {
   const Teuchos::RCP<Vector> dz_vector_, b_vector_;
   const VectorView dz_, b_;
   const VectorView z_, momentum_, correction_;
-  const VectorView d_;  ///< contact velocities, or impulses on their way to load
+  const VectorView d_;      ///< contact velocities, or impulses on their way to load
+  VectorView u_, du_, dr_;  ///< where r follows, in the problem's order
+  VectorView change_;       ///< dr in the order of the system
+  Outcome responded_ = Outcome::failed;
   vipm::ContactState::Sums sums_;
   double mu_ = 0;       ///< gamma.u / 2n, J
   double sigma_ = 0;    ///< centring
@@ -144,11 +153,13 @@ class Run {
 };
 
 Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& system,
-         const std::function<void(const PosedSystem&)>& on_system, Observer& observer)
+         const std::function<void(const PosedSystem&)>& on_system, FollowingVelocity* following,
+         Observer& observer)
     : options_(options),
       problem_(problem),
       system_(system),
       on_system_(on_system),
+      following_(following),
       observer_(observer),
       n_(problem.contacts()),
       s_(problem.delassus_scale()),
@@ -266,8 +277,9 @@ void Run::right_hand_side(bool predictor) {
 
 /// The affine direction, and sigma by what its longest step would leave of mu.
 std::optional<End> Run::predictor() {
-  right_hand_side(true);
   Kokkos::deep_copy(dz_, 0.0);
+  if (const auto end = follow(true)) return end;
+  right_hand_side(true);
   const Outcome outcome =
       linear_.solve(b_vector_, dz_vector_, options_.predictor_factor * forcing_);
   if (outcome != Outcome::solved) return give_up(outcome);
@@ -282,6 +294,22 @@ std::optional<End> Run::predictor() {
 /// The direction that is taken, from the predictor's dz.
 std::optional<End> Run::corrector() {
   state_.corrector_target(sigma_ * mu_);
+  if (const auto end = follow(false)) return end;
+  if (const auto end = solve_corrector()) return end;
+  return recentre();
+}
+
+/// A step in which r follows is cut short where the linearised law is far from the law: then one
+/// that aims at the middle of the cones, without the second-order term, takes its place.
+std::optional<End> Run::recentre() {
+  constexpr double short_step = 0.2, centring = 0.5;
+  if (!following_ || step_.theta >= short_step) return {};
+  state_.centring_target(std::max(sigma_, centring) * mu_);
+  if (const auto end = follow(false)) return end;
+  return solve_corrector();
+}
+
+std::optional<End> Run::solve_corrector() {
   right_hand_side(false);
   if (on_system_) on_system_(system_.pose(info_.counters.outer, b_vector_));
   const Outcome outcome = linear_.solve(b_vector_, dz_vector_, forcing_);
@@ -290,6 +318,49 @@ std::optional<End> Run::corrector() {
   step_ = state_.direction(d_);
   if (linear_.direct()) refine();
   return {};
+}
+
+/// Where r follows the solution: what it changes by in this step becomes a part of the primal
+/// residual, which the direction removes. dz stays.
+std::optional<End> Run::follow(bool predictor) {
+  if (!following_) return {};
+  if (u_.extent(0) == 0) {
+    for (VectorView* array : {&u_, &du_, &dr_, &change_}) {
+      *array = VectorView("ccp::Vipm::following", d_.extent(0));
+    }
+  }
+  if (!predictor) state_.change_gap(-1, change_);  // the predictor's
+  right_hand_side(predictor);
+  const Outcome outcome = linear_.solve(b_vector_, dz_vector_, forcing_);
+  if (outcome != Outcome::solved) return give_up(outcome);
+  Kokkos::deep_copy(correction_, dz_);
+  system_.contact_velocities(dz_, d_);
+  state_.change_of_velocity(predictor, d_);
+  state_.restore(d_, du_);
+  state_.restore(state_.u(), u_);
+  const auto response = [this](const ConstVectorView& dr, const VectorView& du) {
+    return respond(dr, du);
+  };
+  if (!following_->change(u_, du_, response, dr_)) return give_up(responded_);
+  state_.reorder(dr_, change_);
+  state_.change_gap(1, change_);
+  Kokkos::deep_copy(dz_, correction_);
+  return {};
+}
+
+/// What a change of r does to the contact velocities in this step.
+bool Run::respond(const ConstVectorView& dr, const VectorView& du) {
+  constexpr double accuracy = 1e-4;  // of conjugate gradients
+  state_.reorder(dr, change_);
+  state_.push_of(change_, d_);
+  system_.load(d_, b_);
+  Kokkos::deep_copy(dz_, 0.0);
+  responded_ = linear_.solve(b_vector_, dz_vector_, accuracy * system_.speed(b_));
+  if (responded_ != Outcome::solved) return false;
+  system_.contact_velocities(dz_, d_);
+  state_.respond(change_, d_);
+  state_.restore(d_, du);
+  return true;
 }
 
 /// Solves again for what the direction leaves of the momentum balance, from the direction as it is
@@ -318,6 +389,7 @@ std::optional<End> Run::step() {
   if (theta_ <= 1e-8) return End{Status::stagnated, "step length fell below 1e-8"};
   state_.advance(theta_);
   vector_kernels::add(1, z_, theta_, dz_, z_);
+  if (following_) following_->advance(theta_);
   return {};
 }
 
@@ -364,7 +436,7 @@ void VipmSolver::solve_by_contacts(Vector& gamma, Observer& observer, Info& info
   if (!by_contacts_) by_contacts_ = make_assembled_system(*problem_);
   Vector answer(gamma, Teuchos::Copy);
   const std::function<void(const PosedSystem&)> nobody;
-  Run run(options_, *problem_, *by_contacts_, nobody, observer);
+  Run run(options_, *problem_, *by_contacts_, nobody, following, observer);
   run.continue_from(info);
   Info second = run(answer);
   if (second.status == Status::stopped_by_observer || second.own_residual < info.own_residual) {
@@ -382,7 +454,7 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   if (problem_->contacts() == 0) {
     info.status = Status::converged;
   } else {
-    info = Run(options_, *problem_, *system_, on_system, observer)(gamma);
+    info = Run(options_, *problem_, *system_, on_system, following, observer)(gamma);
     if (info.status == Status::stagnated && options_.linear_solver != "cg" &&
         has_sparse_delassus()) {
       solve_by_contacts(gamma, observer, info);

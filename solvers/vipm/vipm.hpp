@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "solvers/core/following_velocity.hpp"
 #include "solvers/core/solver.hpp"
 #include "solvers/velocity_space/machine_rates.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
@@ -35,7 +36,7 @@ struct VipmOptions {
 /// Own residual: max(gamma.u s / (n q^2), (momentum error + largest |u - E z - r|) / q).
 /// Cost per outer iteration: one assembly of S and two solves with it.
 /// Law: convex. Forms: both. Warm start: yes. See README.md beside this file.
-class VipmSolver : public Solver, public SystemSource {
+class VipmSolver : public Solver, public SystemSource, public FollowsVelocity {
  public:
   OptionList options() override;
   void check_options(const std::vector<std::string>& given) const override;

@@ -32,6 +32,7 @@ const char* const solvers[] = {
     "pqn",
     "pqn[law=convex]",
     "ssn",
+    "coulomb[iteration=newton,inner=vipm[linear_solver=cholesky]]",
     "vipm[linear_solver=cg]",
     "vipm[linear_solver=cholesky]",
 };
@@ -47,7 +48,7 @@ Law law_of(const char* spec) {
 bool takes(const char* spec, const ContactProblem& problem) {
   const bool needs_bodies = std::string(spec).find("linear_solver=cg") != std::string::npos;
   if (needs_bodies && problem.form == ContactProblem::Form::assembled) return false;
-  return supports(solver_entry(SolverSpec::parse(spec).id), problem);
+  return supports(SolverSpec::parse(spec), problem);
 }
 
 /// What a solver says when nobody but a generous limit of iterations ends it.

@@ -114,6 +114,13 @@ TEST_CASE("solver specifications") {
   CHECK(spec.options[1] == std::pair<std::string, std::string>{"krylov_tolerance", "1e-3"});
   CHECK(spec.text() == "ipm[krylov=cg,krylov_tolerance=1e-3]");
   CHECK(SolverSpec::parse("pgj").text() == "pgj");
+  // A value may be a solver with options of its own.
+  const std::string nested = "coulomb[inner=vipm[forcing=0.1,start=5],memory=3]";
+  const SolverSpec outer = SolverSpec::parse(nested);
+  REQUIRE(outer.options.size() == 2);
+  CHECK(outer.options[0].second == "vipm[forcing=0.1,start=5]");
+  CHECK(outer.options[1] == std::pair<std::string, std::string>("memory", "3"));
+  CHECK(outer.text() == nested);
 }
 
 TEST_CASE("solver specifications that are none") {
