@@ -2,25 +2,44 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "problems/base/error.hpp"
 #include "problems/dynamics/impulse_memory.hpp"
-#include "problems/geometry/pair_table.hpp"
+#include "problems/geometry/find_contacts.hpp"
 
 namespace ccp {
 namespace {
 
 constexpr std::int64_t most = std::int64_t{1} << 19, feature_unit = std::int64_t{1} << 52;
 
-/// Of the points of a body or obstacle that are not far from it, m/s.
-double speed_of(const Vec3& v, const Vec3& w, double radius) {
-  return norm(v) + radius * norm(w);
-}
-
 Vec3 row(const std::vector<double>& array, std::size_t i) {
   return {array[3 * i], array[3 * i + 1], array[3 * i + 2]};
+}
+
+/// Obstacles, and behind them the bodies; what does not touch each other is one group.
+ShapedBodies shapes_of(const Bodies& bodies, double sweep) {
+  constexpr std::int32_t guided = 0, free = -1;
+  ShapedBodies all;
+  for (std::size_t o = 0; o < bodies.obstacles.size(); ++o) {
+    const Obstacle& obstacle = bodies.obstacles[o];
+    all.shape.push_back(obstacle.shape);
+    all.pose.push_back(obstacle.at(bodies.time));
+    all.group.push_back(guided);
+    Twist twist;
+    if (obstacle.motion && sweep > 0) {
+      const ObstacleMotion motion = obstacle_motion(bodies, o, bodies.time, sweep);
+      twist = {motion.velocity, motion.spin};
+    }
+    all.twist.push_back(twist);
+  }
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
+    all.shape.push_back(bodies.shape[i]);
+    all.pose.push_back({bodies.placed_at(i), bodies.turned(i)});
+    all.group.push_back(bodies.kind[i] == BodyKind::wall ? guided : free);
+    all.twist.push_back({row(bodies.velocity, i), row(bodies.angular_velocity, i)});
+  }
+  return all;
 }
 
 }  // namespace
@@ -42,32 +61,23 @@ std::int32_t obstacle_of(std::int64_t identity) {
 }
 
 std::vector<BodyContact> find_body_contacts(const Bodies& bodies, double cutoff, double sweep) {
+  const auto obstacles = static_cast<std::int32_t>(bodies.obstacles.size());
   std::vector<BodyContact> contacts;
-  const auto add = [&](const PlacedShape& a, const PlacedShape& b, std::int32_t obstacle,
-                       std::int32_t first, std::size_t second, double closing) {
-    const Proximity p = proximity(a, b);
-    if (!(p.gap <= cutoff + sweep * closing)) return;
-    contacts.push_back({obstacle, first, static_cast<std::int32_t>(second), 0, p.gap, p.normal,
-                        obstacle < 0 ? 0.5 * (p.point_a + p.point_b) : p.point_b});
-  };
-  std::vector<double> speed(bodies.count());
-  for (std::size_t i = 0; i < bodies.count(); ++i) {
-    speed[i] =
-        speed_of(row(bodies.velocity, i), row(bodies.angular_velocity, i), bodies.shape[i].size[0]);
-  }
-  for (std::size_t o = 0; o < bodies.obstacles.size(); ++o) {
-    const PlacedShape at = place(bodies.obstacles[o].shape, bodies.obstacles[o].at(bodies.time));
-    for (std::size_t i = 0; i < bodies.count(); ++i) {
-      if (bodies.kind[i] == BodyKind::wall) continue;
-      add(at, bodies.placed(i), static_cast<std::int32_t>(o), -1, i, speed[i]);
+  for (const Contact& found :
+       find_contacts(shapes_of(bodies, sweep), ContactOptions{cutoff, sweep})) {
+    BodyContact contact;
+    contact.feature = found.feature;
+    contact.gap = found.gap;
+    contact.normal = found.normal;
+    contact.point = found.point;
+    contact.b = found.b - obstacles;
+    if (found.a < obstacles) {
+      contact.obstacle = found.a;
+      contact.point = found.point + 0.5 * found.gap * found.normal;
+    } else {
+      contact.a = found.a - obstacles;
     }
-  }
-  for (std::size_t i = 0; i < bodies.count(); ++i) {
-    for (std::size_t j = i + 1; j < bodies.count(); ++j) {
-      if (bodies.kind[i] == BodyKind::wall && bodies.kind[j] == BodyKind::wall) continue;
-      add(bodies.placed(i), bodies.placed(j), -1, static_cast<std::int32_t>(i), j,
-          speed[i] + speed[j]);
-    }
+    contacts.push_back(contact);
   }
   return contacts;
 }

@@ -1,6 +1,10 @@
 #include "problems/scenes/hand_motions.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+
+#include "problems/base/error.hpp"
 
 namespace ccp {
 namespace {
@@ -211,6 +215,134 @@ struct FreeTop {
   }
 };
 
+//       /      a rod that slides into the ground: beyond mu = 0.538 there is no force that stops
+//       its
+//      / 72°   end, but an impulse
+//  <- /
+//  -------
+struct PainleveRod {
+  StepModel model;
+  double gravity = 9.81, angle = 72, speed = 1, mass = 1;
+  PainleveRod() {
+    model.dt = 1e-3;
+    model.mu = 0.75;
+  }
+
+  OptionList list(OptionList list) {
+    return common_options(list, model, gravity)
+        .number("angle", angle, {0, 90, true, true}, "Between ground and rod, degrees")
+        .number("speed", speed, {}, "Of the rod along -x at the start, m/s")
+        .number("mass", mass, Range::positive(), "Of the rod, kg");
+  }
+  SceneSetup setup() const {
+    constexpr double half = 1;  // m
+    SceneSetup setup;
+    setup.model = model;
+    setup.model.gravity = {0, 0, -gravity};
+    const double j = mass / 16, phi = angle * pi / 180;  // Anitescu slides
+    setup.bodies.add({"rod", {half}}, BodyKind::planar, mass, {j, j, j});
+    const Quaternion q = rotation({0, -phi, 0});  // the first axis points up and along x
+    setup.bodies.orientation = {q.w, q.x, q.y, q.z};
+    setup.bodies.position[2] = half * std::sin(phi);
+    setup.bodies.velocity[0] = -speed;
+    setup.bodies.obstacles.push_back({plane, {}, {}, {}});
+    setup.stepper = "lcp";
+    setup.solver = "lcp[edges=2]";
+    setup.until = model.dt;
+    setup.values = [v = velocity_of(setup.bodies), g = gravity,
+                    m = mass](const Bodies& end) -> SceneValues {
+      const Vec3 now = velocity_of(end);
+      return {{"normal_impulse", m * (now.z - v.z + g * end.time)},
+              {"tangential_impulse", m * (now.x - v.x)},
+              {"spin", -end.angular_velocity[1]},
+              {"velocity_x", now.x},
+              {"velocity_z", now.z}};
+    };
+    return setup;
+  }
+};
+
+//   ( = )    an ellipse that is dropped turning: it rolls and hops over its long axis
+//  -------
+struct FallingEllipse {
+  StepModel model;
+  double gravity = 9.81, a = 4, b = 2, mass = 1, height = 8, spin = 3;
+  FallingEllipse() {
+    model.dt = 0.05;
+    model.mu = 0.3;
+  }
+
+  OptionList list(OptionList list) {
+    return common_options(list, model, gravity)
+        .number("a", a, Range::positive(), "Semi-axis that is horizontal at the start, m")
+        .number("b", b, Range::positive(), "The other one, m")
+        .number("mass", mass, Range::positive(), "kg")
+        .number("height", height, Range::positive(), "Of the centre at the start, m")
+        .number("spin", spin, {}, "At the start, rad/s");
+  }
+  SceneSetup setup() const {
+    SceneSetup setup;
+    setup.model = model;
+    setup.model.gravity = {0, 0, -gravity};
+    const double j = mass * (a * a + b * b) / 4;
+    setup.bodies.add({"ellipse", {a, b}}, BodyKind::planar, mass, {j, j, j});
+    setup.bodies.position[2] = height;
+    setup.bodies.angular_velocity[1] = spin;
+    setup.bodies.obstacles.push_back({plane, {}, {}, {}});
+    setup.stepper = "lcp";
+    setup.solver = "lcp[edges=2]";
+    setup.until = 20;
+    setup.values = [](const Bodies& end) -> SceneValues {
+      return {
+          {"x", end.position[0]}, {"height", end.position[2]}, {"spin", end.angular_velocity[1]}};
+    };
+    return setup;
+  }
+};
+
+//    (   )     a ball that cannot turn, in a drum that does: it climbs to atan(mu) and stays there
+//    ( o )
+//     ---
+struct Drum {
+  StepModel model;
+  double gravity = 9.81, radius = 0.26, ball = 0.0065, spin = 0.25;
+  bool rolls = false;
+  Drum() { model.mu = 0.4; }
+
+  OptionList list(OptionList list) {
+    return common_options(list, model, gravity)
+        .number("radius", radius, Range::positive(), "Of the drum, inside, m")
+        .number("ball", ball, Range::positive(), "Radius of the ball, m")
+        .number("spin", spin, {}, "Of the drum about y, rad/s")
+        .flag("rolls", rolls, "The ball can turn");
+  }
+  SceneSetup setup() const {
+    if (!(ball < radius)) {
+      throw InputError("scene drum-ball", "option ball", fmt::format("less than {} m", radius),
+                       fmt::format("{} m", ball));
+    }
+    SceneSetup setup;
+    setup.model = model;
+    setup.model.gravity = {0, 0, -gravity};
+    const double mass = 2500 * 4 / 3 * pi * ball * ball * ball, j = solid_sphere(mass, ball);
+    setup.bodies.add(sphere(ball), rolls ? BodyKind::rigid : BodyKind::non_rotating, mass,
+                     {j, j, j});
+    setup.bodies.position[2] = ball - radius;
+    // The cylinder's axis is its third one: turned onto y.
+    const Quaternion lying = rotation({-pi / 2, 0, 0});
+    Obstacle drum{{"cylinder_inside", {radius}}, {{}, lying}, {}, {}};
+    drum.motion = [lying, w = spin](double t) { return Pose{{}, rotation({0, w * t, 0}) * lying}; };
+    setup.bodies.obstacles.push_back(drum);
+    setup.until = 10;
+    setup.values = [f = model.mu](const Bodies& end) -> SceneValues {
+      return {{"angle", std::atan2(std::abs(end.position[0]), -end.position[2]) * 180 / pi},
+              {"friction_angle", std::atan(f) * 180 / pi},
+              {"speed", norm(velocity_of(end))}};
+    };
+    return setup;
+  }
+};
+
 }  // namespace
 
 const std::vector<HandMotion>& hand_motions() {
@@ -220,6 +352,9 @@ const std::vector<HandMotion>& hand_motions() {
       motion<Conveyor>("conveyor", "A block at rest that is put onto a moving belt"),
       motion<SlidingParticle>("sliding-particle",
                               "A particle that slides to a stop (Anitescu slides)"),
+      motion<PainleveRod>("painleve-rod", "A rod that slides into the ground (Anitescu slides)"),
+      motion<FallingEllipse>("falling-ellipse", "An ellipse that is dropped (Anitescu slides)"),
+      motion<Drum>("drum-ball", "A ball in a drum that turns"),
       motion<FreeTop>("free-top", "A body that tumbles about its middle axis, free of forces"),
   };
   return rows;

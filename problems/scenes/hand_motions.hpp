@@ -15,8 +15,8 @@ struct HandMotion {
   std::function<std::unique_ptr<Scene>()> make;
 };
 
-/// bouncing-ball, incline, conveyor, sliding-particle, free-top: rows of the table of scenes.
-/// problems/README.md has what must come out.
+/// bouncing-ball, incline, conveyor, sliding-particle, painleve-rod, ...: rows of the table of
+/// scenes. problems/README.md has what must come out.
 const std::vector<HandMotion>& hand_motions();
 
 }  // namespace ccp

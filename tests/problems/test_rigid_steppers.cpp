@@ -5,6 +5,7 @@
 
 #include "problems/dynamics/stepper_table.hpp"
 #include "problems/dynamics/steppers/spook.hpp"
+#include "problems/scenes/scene_table.hpp"
 #include "tests/small_solver.hpp"
 
 using namespace ccp;
@@ -554,4 +555,112 @@ TEST_CASE("sliding particle: the lagged scheme is of order 1.5 to Coulomb's LCP"
       if (k > 0) CHECK(distance(slide("relaxation", false, mu, k), exact) > 0.1);
     }
   }
+}
+
+// ---- rods, ellipses, drums ---------------------------------------------------------------------
+
+namespace {
+
+/// A scene with options, moved by its stepper or another one.
+struct Moved {
+  Moved(const char* id, const std::vector<std::pair<std::string, std::string>>& options)
+      : scene(find_scene(id).make()) {
+    OptionList list = scene->options();
+    for (const auto& [name, value] : options) list.set(name, value);
+    setup = scene->setup();
+  }
+  /// @param watch  called after every step
+  void run(const std::string& stepper, double until, const std::function<void()>& watch = {}) {
+    SmallSolver solver(2000);
+    const auto scheme = make_stepper(stepper, setup.model);
+    while (setup.bodies.time < until - 1e-9) {
+      scheme->step(setup.bodies, solver, {});
+      if (watch) watch();
+    }
+  }
+  std::unique_ptr<Scene> scene;
+  SceneSetup setup;
+};
+
+/// m, the deepest of all.
+double penetration(const Bodies& bodies) {
+  double deepest = 0;
+  for (const BodyContact& c : find_body_contacts(bodies, 0, 0)) {
+    deepest = std::max(deepest, -c.gap);
+  }
+  return deepest;
+}
+
+/// m, over 20 s of the falling ellipse.
+double infeasibility(const std::string& stepper, double dt) {
+  Moved ellipse("falling-ellipse", {{"dt", number_text(dt)}});
+  double worst = 0;
+  ellipse.run(stepper, 20, [&] { worst = std::max(worst, penetration(ellipse.setup.bodies)); });
+  return worst;
+}
+
+}  // namespace
+
+//  N = [[2.52786, -4.70228], [-4.70228, 15.47214]]/m: sliding has no solution, an impulse stops it.
+TEST_CASE("Painleve's rod: the impulse of the paradox") {
+  Moved rod("painleve-rod", {});
+  const auto stepper = make_stepper("lcp", rod.setup.model);
+  const ContactProblem problem = stepper->problem(rod.setup.bodies);
+  const std::vector<double> n = dense_delassus(problem);
+  REQUIRE(problem.contacts() >= 1);
+  std::size_t end = 0;  // the lower one
+  for (std::size_t c = 0; c < problem.contacts(); ++c) {
+    if (problem.gap[c] < problem.gap[end]) end = c;
+  }
+  const std::size_t size = 3 * problem.contacts(), at = 3 * end;
+  CHECK(n[at * size + at] == Approx(2.52786).epsilon(1e-5));
+  CHECK(n[at * size + at + 1] == Approx(-4.70228).epsilon(1e-5));
+  CHECK(n[(at + 1) * size + at + 1] == Approx(15.47214).epsilon(1e-5));
+  CHECK(n[at * size + at] + 0.75 * n[at * size + at + 1] == Approx(-0.99885).epsilon(1e-5));
+  rod.run("lcp", rod.setup.until);
+  const SceneValues values = rod.setup.values(rod.setup.bodies);
+  CHECK(values[0].second == Approx(0.285533).epsilon(1e-5));
+  CHECK(values[1].second == Approx(0.151411).epsilon(1e-5));
+  CHECK(values[2].second == Approx(0.892259).epsilon(1e-5));
+  // Without weight: .276605, .148698, omega .895112, v (-.851302, .276605), to 1e-6.
+  Moved light("painleve-rod", {{"gravity", "0"}});
+  light.run("lcp", light.setup.until);
+  const SceneValues pure = light.setup.values(light.setup.bodies);
+  CHECK(std::abs(pure[0].second - 0.276605) < 1e-6);
+  CHECK(std::abs(pure[1].second - 0.148698) < 1e-6);
+  CHECK(std::abs(pure[2].second - 0.895112) < 1e-6);
+  CHECK(std::abs(pure[3].second + 0.851302) < 1e-6);
+  CHECK(std::abs(pure[4].second - 0.276605) < 1e-6);
+}
+
+TEST_CASE("falling ellipse: infeasibility is O(h) without gaps in r, and O(h^2) with them") {
+  const double plain[3] = {infeasibility("lcp[stabilised=false]", 0.1),
+                           infeasibility("lcp[stabilised=false]", 0.05),
+                           infeasibility("lcp[stabilised=false]", 0.025)};
+  const double held[3] = {infeasibility("lcp", 0.1), infeasibility("lcp", 0.05),
+                          infeasibility("lcp", 0.025)};
+  for (int k = 0; k < 3; ++k) {
+    UNSCOPED_INFO("h = 0.1/2^" << k << ": " << plain[k] << " m without, " << held[k] << " m with");
+  }
+  const double order_plain = std::log2(plain[0] / plain[2]) / 2;
+  const double order_held = std::log2(held[0] / held[2]) / 2;
+  CHECK(order_plain > 0.6);
+  CHECK(order_plain < 1.5);
+  CHECK(order_held > 1.6);
+  CHECK(held[2] < 0.1 * plain[2]);
+  CHECK(infeasibility("lcp[stabilised=false,project=true]", 0.1) < 2e-8);
+}
+
+//  Sliding, the ball swings about the angle of friction by the way its speed takes it.
+TEST_CASE("a ball that cannot turn climbs a drum to the angle of friction") {
+  Moved drum("drum-ball", {{"spin", "0.05"}});
+  double highest = 0;
+  const double angle = std::atan(0.4), reach = 0.26 - 0.0065;
+  const double swing = 0.05 * 0.26 / std::sqrt(9.81 * std::cos(angle) * reach);
+  drum.run("shake", 15, [&] {
+    const Bodies& bodies = drum.setup.bodies;
+    highest = std::max(highest, std::atan2(std::abs(bodies.position[0]), -bodies.position[2]));
+  });
+  CHECK(highest < angle + 1.2 * swing);
+  CHECK(highest > angle - 0.2 * swing);
 }

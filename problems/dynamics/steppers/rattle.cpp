@@ -1,6 +1,7 @@
 #include "problems/dynamics/steppers/rattle.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ccp {
@@ -28,6 +29,7 @@ Step RattleStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy&
   const double dt = model().dt;
   const std::vector<double> linear = bodies.velocity, angular = bodies.angular_velocity;
   Step made = RigidStepper::step(bodies, solver, accuracy, start);
+  if (!std::isfinite(made.speed)) return made;  // the caller says who diverged
   // Contacts at q_{j+1}; those that are open there take no impulse.
   const std::vector<BodyContact> closed =
       find_body_contacts(bodies, 1e-9 + 1e-6 * dt * made.speed, 0);

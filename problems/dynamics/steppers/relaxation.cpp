@@ -63,7 +63,7 @@ void GapStepper::project(Bodies& bodies, StepSolver& solver, const StepAccuracy&
 Step GapStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                       const StepStart& start) {
   Step made = RigidStepper::step(bodies, solver, accuracy, start);
-  if (options_.project) project(bodies, solver, accuracy);
+  if (options_.project && std::isfinite(made.speed)) project(bodies, solver, accuracy);
   return made;
 }
 
