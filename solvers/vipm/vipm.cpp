@@ -402,7 +402,8 @@ End Run::give_up(Outcome outcome) {
 }
 
 Info Run::finish(const End& end, Vector& gamma) {
-  if (!best_is_present_) {
+  // An iterate that the observer took is the answer, whatever the own residual says of it.
+  if (!best_is_present_ && end.status != Status::stopped_by_observer) {
     Kokkos::deep_copy(state_.gamma(), best_);
     info_.own_residual = best_residual_;
   }

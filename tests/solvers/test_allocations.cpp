@@ -110,7 +110,7 @@ TEST_CASE("allocations: methods with linear systems make no arrays of ours") {
            {"ipm[preconditioner=block_ic0]", 0, 60},
            {"ipm[krylov=cholmod]", 0, 60},
            {"pqn", 0, 200},
-           {"ssn", 12, 60},
+           {"ssn", 13, 60},
            {"vipm", 13, 60},
            {"vipm[linear_solver=cg]", 13, 60},
            {"vipm[linear_solver=cg,preconditioner=block_ic0]", 1, 60},
