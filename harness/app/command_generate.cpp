@@ -82,8 +82,7 @@ class Trajectory {
     const Bodies& bodies = now.bodies;
     for (std::size_t i = 0; i < bodies.count(); ++i) {
       const double *x = &bodies.position[3 * i], *v = &bodies.velocity[3 * i];
-      file_.print("{:.10g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g}
-", now.time, i, x[0], x[2],
+      file_.print("{:.10g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g}\n", now.time, i, x[0], x[2],
                   v[0], v[2], bodies.angular_velocity[3 * i + 1]);
     }
   }

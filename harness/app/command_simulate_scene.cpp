@@ -14,6 +14,7 @@
 #include "harness/app/terminal.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "problems/base/error.hpp"
+#include "problems/base/output_file.hpp"
 #include "problems/formats/sequence_file.hpp"
 #include "solvers/core/trilinos.hpp"
 
@@ -160,7 +161,7 @@ class Eta {
 };
 
 void simulate(const Arguments& a, Context& context) {
-  if (!a.output.empty()) check_output_path(a.output, a.force);
+  if (!a.output.empty()) check_output_path(a.output, a.force, {a.checkpoint});
   const std::set<long> wanted = steps_in(a.freeze);
   if (!wanted.empty() && a.output.empty()) {
     throw InputError("--freeze: where to? -o FILE.h5 makes FILE-steps.h5");
@@ -170,7 +171,7 @@ void simulate(const Arguments& a, Context& context) {
     frozen_path.resize(frozen_path.size() - 3);
   }
   frozen_path += "-steps.h5";
-  if (!wanted.empty()) check_output_path(frozen_path, a.force);
+  if (!wanted.empty()) check_output_path(frozen_path, a.force, {a.output, a.checkpoint});
   if (a.resume && a.checkpoint.empty()) {
     throw InputError("--resume", "", "a file to go on from (--checkpoint FILE)", "none");
   }

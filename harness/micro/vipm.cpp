@@ -11,7 +11,7 @@ using namespace ccp::micro;
 /// An iterate inside the cones with everything assembled and factorised.
 struct Iterate {
   std::unique_ptr<VelocitySystem> system = make_velocity_system(device(), "auto", "block_ic0");
-  vipm::ContactState state{device(), system->contact_order()};
+  vipm::ContactState state{device(), system->contact_order(), false};
   Vector z{system->map(), 1}, out{system->map(), 1};
   VectorView d{"ccp::micro::d", 3 * host().contacts()};
 

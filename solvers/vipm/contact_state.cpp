@@ -305,7 +305,7 @@ void ContactState::change_of_velocity(bool predictor, const VectorView& d) const
       "ccp::Vipm::change_of_velocity", range(contacts_), KOKKOS_LAMBDA(const int c) {
         const Vec3 gc = load3(gamma, c), dv = load3(d, c) - load3(gap, c);
         const Vec3 target = predictor ? -1.0 * gc : load3(g, c) - gc;
-        const Vec3 dg = target - k(c) * (dv + given.given_way(c, target));
+        const Vec3 dg = target - k(c, dv + given.given_way(c, target));
         store3(d, c, dv + given.given_way(c, dg));
       });
 }
@@ -314,7 +314,7 @@ void ContactState::push_of(const ConstVectorView& dr, const VectorView& p) const
   const auto k = k_;
   Kokkos::parallel_for(
       "ccp::Vipm::push_of", range(contacts_),
-      KOKKOS_LAMBDA(const int c) { store3(p, c, -1.0 * (k(c) * load3(dr, c))); });
+      KOKKOS_LAMBDA(const int c) { store3(p, c, -1.0 * (k(c, load3(dr, c)))); });
 }
 
 void ContactState::respond(const ConstVectorView& dr, const VectorView& d) const {
@@ -323,7 +323,7 @@ void ContactState::respond(const ConstVectorView& dr, const VectorView& d) const
   Kokkos::parallel_for(
       "ccp::Vipm::respond", range(contacts_), KOKKOS_LAMBDA(const int c) {
         const Vec3 free = load3(d, c) + load3(dr, c);
-        store3(d, c, free - given.given_way(c, k(c) * free));
+        store3(d, c, free - given.given_way(c, k(c, free)));
       });
 }
 
