@@ -46,17 +46,14 @@ class Judge : public Observer {
 
 }  // namespace
 
-MeasuredStepSolver::MeasuredStepSolver(const std::string& spec) {
-  const SolverSpec parsed = SolverSpec::parse(spec);
-  id_ = parsed.id;
-  solver_ = make_solver(parsed);
-}
+MeasuredStepSolver::MeasuredStepSolver(const std::string& spec)
+    : spec_(SolverSpec::parse(spec)), solver_(make_solver(spec_)) {}
 
 MeasuredStepSolver::~MeasuredStepSolver() = default;
 
 void MeasuredStepSolver::solve(const ContactProblem& host, const StepAccuracy& accuracy,
                                std::vector<double>& gamma) {
-  const std::string reason = why_unsupported(solver_entry(id_), host);
+  const std::string reason = why_unsupported(spec_, host);
   if (!reason.empty()) throw InputError("solver of the steps: " + reason);
   const Problem problem(host);
   Judge judge(problem, accuracy, law());

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "problems/dynamics/step_solver.hpp"
-#include "solvers/core/solver.hpp"
+#include "solvers/registry.hpp"
 
 namespace ccp {
 
@@ -36,7 +36,7 @@ class MeasuredStepSolver : public StepSolver {
   void reset() { tally_ = {}; }
 
  private:
-  std::string id_;
+  SolverSpec spec_;
   std::unique_ptr<Solver> solver_;
   SolveTally tally_;
 };

@@ -402,8 +402,7 @@ End Run::give_up(Outcome outcome) {
 }
 
 Info Run::finish(const End& end, Vector& gamma) {
-  // An iterate that the observer took is the answer, whatever the own residual says of it.
-  if (!best_is_present_ && end.status != Status::stopped_by_observer) {
+  if (!best_is_present_) {
     Kokkos::deep_copy(state_.gamma(), best_);
     info_.own_residual = best_residual_;
   }
