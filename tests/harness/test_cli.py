@@ -1096,10 +1096,8 @@ class Completion(CommandLine):
             text, _ = self.run_program(*command, "--help")
             shown = set(re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", text, flags=re.MULTILINE))
             self.assertEqual(self.complete(*command, "--"), shown)
-        for secret in ("--checkpoint", "--report", "--parent", "--folder", "--study", "--grace"):
+        for secret in ("--report", "--parent", "--folder", "--study", "--grace"):
             self.assertNotIn(secret, self.complete("solve", "--") | self.complete("run", "--"))
-            if secret == "--checkpoint":  # simulate has one that people use
-                continue
             self.assertNotIn(secret.replace("-", "\\-") + "\\fR", self.run_program("manual", "--page")[0])
 
     def shell(self, shell, *words):

@@ -92,9 +92,10 @@ class Simulate(CommandLine):
         self.assertIn("roll.pvd: 3 frames", out)
         series = ElementTree.parse(self.path("roll.pvd")).getroot()
         sets = series.findall("Collection/DataSet")
-        self.assertEqual([float(s.get("timestep")) for s in sets], [0, 0.1, 0.2])
-        frame = ElementTree.parse(self.path(sets[2].get("file"))).getroot()
-        points = np.array(frame.find(".//Points/DataArray").text.split(), float).reshape(-1, 3)
+        self.assertEqual([float(s.attrib["timestep"]) for s in sets], [0, 0.1, 0.2])
+        frame = ElementTree.parse(self.path(sets[2].attrib["file"])).getroot()
+        numbers = frame.findtext(".//Points/DataArray", "").split()
+        points = np.array(numbers, float).reshape(-1, 3)
         with h5py.File(path) as file:
             centre = file["bodies/position"][2, 0]
         np.testing.assert_allclose(np.linalg.norm(points - centre, axis=1), 0.1, rtol=1e-6)
