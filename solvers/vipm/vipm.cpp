@@ -152,6 +152,14 @@ class Run {
   };
 };
 
+/// A free velocity that follows has dozens of solves a step, and exact ones: a factorisation pays
+/// at once.
+std::string linear_solver_of(const VipmOptions& options, const VelocitySystem& system,
+                             bool follows) {
+  const bool cannot = !system.iterative(), should = follows && options.linear_solver == "auto";
+  return cannot || should ? "cholesky" : options.linear_solver;
+}
+
 Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& system,
          const std::function<void(const PosedSystem&)>& on_system, FollowingVelocity* following,
          Observer& observer)
@@ -165,7 +173,7 @@ Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& sys
       s_(problem.delassus_scale()),
       q_(velocity_scale(problem)),
       state_(problem, system.contact_order(), system.takes_roots()),
-      linear_({system.iterative() ? options.linear_solver : "cholesky", options.cg_max_iterations,
+      linear_({linear_solver_of(options, system, following != nullptr), options.cg_max_iterations,
                options.rates},
               system, observer, info_),
       dz_vector_(Teuchos::rcp(new Vector(system.map(), 1))),
