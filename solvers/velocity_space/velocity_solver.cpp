@@ -7,13 +7,22 @@
 
 namespace ccp {
 
+namespace {
+
+/// Up to so many unknowns auto factors from the start: at most some 10 Mflop, and CG, which stops
+/// at an absolute accuracy, has nothing to gain.
+constexpr std::size_t small = 300;
+
+}  // namespace
+
 VelocitySolver::VelocitySolver(const Options& options, VelocitySystem& system, Observer& observer,
                                Info& info)
     : options_(options),
       system_(system),
       observer_(observer),
       info_(info),
-      direct_(options.method == "cholesky") {}
+      direct_(options.method == "cholesky" ||
+              (options.method == "auto" && static_cast<std::size_t>(system.size()) <= small)) {}
 
 void VelocitySolver::matrix_changed() {
   // Iterations become 1.4 times as many from one step to the next, about.

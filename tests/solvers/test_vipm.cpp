@@ -445,6 +445,16 @@ TEST_CASE("a body with thousands of contacts is eliminated last, and its fill st
   CHECK(solved.measures[Measure::residual] <= 1e-8);
 }
 
+TEST_CASE("vipm at its defaults reaches a stop on every scene made by hand") {
+  for (const HandScene& scene : hand_scenes()) {
+    const ContactProblem problem = make_scene(scene.name);
+    if (problem.contacts() == 0) continue;
+    INFO(scene.name);
+    CHECK(solve_until(problem, "vipm", Measure::residual, 1e-6).measures[Measure::residual] <=
+          1e-6);
+  }
+}
+
 TEST_CASE("vipm hands back the best iterate that it had") {
   /// Keeps every own residual and iterate.
   struct Listener : Observer {
