@@ -31,7 +31,8 @@ std::string source_text(const Source& source) {
 
 void add_info(CLI::App& app, Context&) {
   auto* command = app.add_subcommand(
-      "info", "Say what a file is: a problem, a sequence, a result, frozen systems, a table");
+      "info",
+      "Say what a file is: a problem, a sequence, a result, frozen systems, a table, a trajectory");
   struct Arguments {
     std::string problem;
     bool json = false;

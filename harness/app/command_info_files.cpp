@@ -16,6 +16,7 @@
 #include "problems/base/text.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
+#include "problems/formats/trajectory_file.hpp"
 
 namespace ccp::app {
 namespace {
@@ -268,6 +269,40 @@ void describe_columns(const std::string& path, bool json) {
   print_provenance(out["provenance"]);
 }
 
+/// What a simulation was, and where it ended.
+void describe_trajectory(const std::string& path, bool json) {
+  const Trajectory t = read_trajectory(path);
+  const bool moved = t.steps() > 0;
+  const auto largest = [](const std::vector<double>& values) {
+    return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+  };
+  ordered_json out;
+  out["file"] = path;
+  out["kind"] = "trajectory";
+  out["scene"] = valid_utf8(t.scene);
+  out["options"] = valid_utf8(t.options);
+  out["stepper"] = valid_utf8(t.stepper);
+  out["solver"] = valid_utf8(t.solver);
+  out["steps"] = t.steps();
+  out["time"] = moved ? t.time.back() : 0;
+  out["frames"] = t.frames();
+  out["bodies"] = t.bodies;
+  out["obstacles"] = t.obstacles;
+  out["residual_max"] = number_or_null(largest(t.residual));
+  out["penetration_max"] = number_or_null(largest(t.penetration));
+  out["provenance"] = provenance_of(Hdf5File::open(path));
+  if (json) return print_json(out);
+  row("kind", "trajectory");
+  row("scene", fmt::format("{}[{}]", valid_utf8(t.scene), valid_utf8(t.options)));
+  row("stepper", fmt::format("{} with {}", valid_utf8(t.stepper), valid_utf8(t.solver)));
+  row("steps", fmt::format("{} to {:.6g} s, {}", counted(t.steps(), "step"),
+                           moved ? t.time.back() : 0, counted(t.frames(), "frame")));
+  row("bodies", fmt::format("{}, {}", counted(t.bodies, "body"), counted(t.obstacles, "obstacle")));
+  row("residual", scientific(largest(t.residual)) + " at worst");
+  row("overlap", fmt::format("{:.3g} m at most", largest(t.penetration)));
+  print_provenance(out["provenance"]);
+}
+
 }  // namespace
 
 bool describe_file(const std::string& path, const std::string& format, bool json) {
@@ -275,11 +310,10 @@ bool describe_file(const std::string& path, const std::string& format, bool json
     const char* format;
     void (*describe)(const std::string& path, bool json);
   };
-  static constexpr Kind kinds[] = {{"ccpbench-sequence", describe_sequence},
-                                   {"ccpbench-result", describe_result},
-                                   {"ccpbench-systems", describe_systems},
-                                   {"ccpbench-precond", describe_precond},
-                                   {"ccpbench-columns", describe_columns}};
+  static constexpr Kind kinds[] = {
+      {"ccpbench-sequence", describe_sequence}, {"ccpbench-result", describe_result},
+      {"ccpbench-systems", describe_systems},   {"ccpbench-precond", describe_precond},
+      {"ccpbench-columns", describe_columns},   {trajectory_format, describe_trajectory}};
   for (const Kind& kind : kinds) {
     if (format != kind.format) continue;
     kind.describe(path, json);

@@ -85,6 +85,14 @@ class Simulate(CommandLine):
             del file["steps/krylov"]
         self.refused("check", path, parts=["/steps/krylov"])
 
+    def test_info_says_what_a_trajectory_is(self):
+        path = self.path("ball.h5")
+        self.simulate("bouncing-ball", "--until", "0.25", "-o", path)
+        out, _ = self.run_program("info", path)
+        for part in ("trajectory", "bouncing-ball[", "shake with pgs", "20 steps to 0.25 s",
+                     "1 body, 1 obstacle"):
+            self.assertIn(part, out)
+
     def test_series_for_paraview(self):
         path = self.path("ball.h5")
         self.simulate("incline", "--until", "0.2", "--every", "10", "-o", path)
