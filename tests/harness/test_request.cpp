@@ -299,7 +299,7 @@ TEST_CASE("a measure that is added is measured, stored and a target like any oth
   CHECK(result.final_measures[target.measure] == 3);
   CHECK(result.targets[0].reached.has_value());
   write_result(folder.file("r.h5"), request, result, "", false);
-  CHECK(check_result(folder.file("r.h5")).status == Status::stopped_by_observer);
+  CHECK(check_result(folder.file("r.h5")).status == result.status);
   const Hdf5File file = Hdf5File::open(folder.file("r.h5"));
   CHECK(file.read<double>("/curve/contacts_of_test").data ==
         std::vector<double>(result.samples.size(), 3));
