@@ -8,21 +8,20 @@ import math
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from folder_case import PROGRAM, ROOT, FolderCase
+
 from made_up import h5py, np, write_result
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = os.environ.get("CCPBENCH", str(ROOT / "build/serial/harness/ccpbench"))
 os.environ["CCPBENCH"] = PROGRAM  # the package looks for it there
 sys.path.insert(0, str(ROOT / "scripts/python"))
-import ccpbench  # noqa: E402  (found by the line above)
-from ccpbench import frames, measures, referee  # noqa: E402
+import ccpbench
+from ccpbench import frames, measures, referee
 
 DATA = ROOT / "problems/data"
 PROBLEMS = ("hyperstatic-table", "assembled-stack", "frictionless-slope", "mass-ratio-stack",
@@ -34,20 +33,7 @@ def fields(problem):
     return {**vars(problem), "delassus": (problem.form, vars(problem.delassus))}
 
 
-class DriveTest(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
-
-    def run_program(self, *words, expect=0):
-        done = subprocess.run([PROGRAM, *map(str, words)], cwd=self.folder, capture_output=True,
-                              text=True, check=False)
-        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
-        return done.stdout
-
-
-class WriteTest(DriveTest):
+class WriteTest(FolderCase):
     def test_what_is_written_is_what_was_read(self):
         """Every problem of the catalogue that is small, and its hash."""
         for path in sorted(DATA.glob("*.h5")):
@@ -104,7 +90,7 @@ class WriteTest(DriveTest):
                                     [ccpbench.read_problem(DATA / "stack.h5")])
 
 
-class RefereeTest(DriveTest):
+class RefereeTest(FolderCase):
     def assert_judged_alike(self, problem, gamma):
         """All measures of the program's referee, to 1e-12 of each."""
         problem.guesses = {"here": gamma}  # the first look is at where a solve begins
@@ -165,7 +151,7 @@ def gradients(problem, look):
     return gamma
 
 
-class SolveTest(DriveTest):
+class SolveTest(FolderCase):
     def test_a_run(self):
         run = ccpbench.solve("stack", "pgj[omega=0.25]", stop={"residual": 1e-7},
                              targets=["error=1e-2", "residual=1e-3"],
@@ -253,7 +239,7 @@ class SolveTest(DriveTest):
         self.fail("the function still runs")
 
 
-class StudyTest(DriveTest):
+class StudyTest(FolderCase):
     def test_a_study_with_a_problem_and_a_function_of_this_session(self):
         stack = ccpbench.read_problem(DATA / "stack.h5")
         stack.name = "mine"
@@ -310,7 +296,7 @@ class StudyTest(DriveTest):
         self.assertEqual(len(results.curves()), 4)
 
 
-class NotebookTest(DriveTest):
+class NotebookTest(FolderCase):
     def test_it_runs(self):
         """In its order, in an empty folder; less than 30 lines."""
         path = ROOT / "docs/examples/pile_to_comparison.ipynb"
@@ -334,7 +320,7 @@ class NotebookTest(DriveTest):
         self.assertTrue(all(run.first("time", "residual", 1e-2) < math.inf for run in runs))
 
 
-class PipTest(DriveTest):
+class PipTest(FolderCase):
     def test_it_can_be_installed_alone(self):
         """pip install of a copy, without a network; then from a folder of its own."""
         import shutil

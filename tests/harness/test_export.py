@@ -1,16 +1,11 @@
 #!/usr/bin/env python3
 """What `ccpbench export matrix-market` and `vtk` write, against the definitions written out."""
-import os
-import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 from xml.etree import ElementTree
 
 import h5py
 import numpy as np
-
-PROGRAM = os.environ["CCPBENCH"]
+from folder_case import FolderCase
 
 
 def read_matrix(path):
@@ -60,18 +55,7 @@ def inverse_mass(file):
     return out.reshape(6 * m, 6 * m)
 
 
-class Export(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = Path(temporary.name)
-
-    def run_program(self, *arguments, expect=0):
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
-                              check=False, cwd=self.folder)
-        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
-        return done.stdout if expect == 0 else done.stderr
-
+class Export(FolderCase):
     def make(self, *arguments):
         self.run_program("generate", *arguments, "-o", "problem.h5")
         return h5py.File(self.folder / "problem.h5")

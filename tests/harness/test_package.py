@@ -4,39 +4,24 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
+from folder_case import PROGRAM, ROOT, FolderCase
 from matplotlib.figure import Figure
 
 from made_up import IPM, PGJ, h5py, np, write_result
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = os.environ.get("CCPBENCH", str(ROOT / "build/serial/harness/ccpbench"))
 os.environ["CCPBENCH"] = PROGRAM  # the package looks for it there
 sys.path.insert(0, str(ROOT / "scripts/python"))
-import ccpbench  # noqa: E402  (found by the line above)
-from ccpbench import measures, places, problem, profiles, results, tables  # noqa: E402
-from ccpbench.report.data import badges, overloaded  # noqa: E402
-from ccpbench.reproduce import figures  # noqa: E402
+import ccpbench
+from ccpbench import measures, places, problem, profiles, results, tables
+from ccpbench.report.data import badges, overloaded
+from ccpbench.reproduce import figures
 
 
-class PackageTest(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
-
-    def run_program(self, *words, expect=0):
-        done = subprocess.run([PROGRAM, *map(str, words)], cwd=self.folder, capture_output=True,
-                              text=True, check=False)
-        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
-        return done.stdout
-
-
-class ProblemTest(PackageTest):
+class ProblemTest(FolderCase):
     def assert_solved(self, one, tolerance):
         """Its reference is a solution: gamma in K, u in K*, gamma.u = 0, by the definitions."""
         gamma, u = one.reference, one.velocity(one.reference)
@@ -97,7 +82,7 @@ class ProblemTest(PackageTest):
             np.testing.assert_array_equal(file["final/gamma"][()], gamma)
 
 
-class ResultTest(PackageTest):
+class ResultTest(FolderCase):
     def test_a_result_of_the_program(self):
         self.run_program("solve", ROOT / "problems/data/stack.h5", "--solver", "pgj[omega=0.25]",
                          "--stop", "residual=1e-6", "-o", "a.h5")

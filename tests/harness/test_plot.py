@@ -3,27 +3,19 @@
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
+
+from folder_case import ROOT, FolderCase
 
 from made_up import IPM, PGJ, h5py, np, write_result
 
-ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/python"))
-from ccpbench import figures, plot, profiles, results  # noqa: E402  (found by the line above)
+from ccpbench import figures, plot, profiles, results
 
 PNG, PDF = b"\x89PNG\r\n\x1a\n", b"%PDF-"
 
 
-class FolderTest(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
-
-
-class DrawnTest(FolderTest):
+class DrawnTest(FolderCase):
     """What the figures say, without pixels."""
 
     def table(self):
@@ -119,7 +111,7 @@ class DrawnTest(FolderTest):
         self.assertEqual(first[PGJ].first("krylov", "error", 1e-3), 0)
 
 
-class PlotTest(FolderTest):
+class PlotTest(FolderCase):
 
     def plot(self, *arguments, expect=0):
         """Runs scripts/plot on the folder; returns what it printed."""

@@ -9,19 +9,17 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
-from pathlib import Path
+
+from folder_case import ROOT, FolderCase
 
 from made_up import IPM, PGJ, np, write_result
 
-ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/python"))
-from ccpbench import figures, plot, profiles, results  # noqa: E402  (found by the line above)
-from ccpbench.report import library  # noqa: E402
+from ccpbench import figures, plot, profiles, results
+from ccpbench.report import library
 
 BROWSER, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 LIAR = "liar[factor=2]"
@@ -35,24 +33,14 @@ def golden(name, text):
     return path.read_text(encoding="utf-8")
 
 
-class ScriptTest(unittest.TestCase):
+class ScriptTest(FolderCase):
     maxDiff = None
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
+        super().setUp()
         self.a, self.b = self.folder / "a", self.folder / "b"
         self.a.mkdir()
         self.b.mkdir()
-
-    def script(self, name, *arguments, expect=0):
-        done = subprocess.run([sys.executable, ROOT / "scripts" / name, *arguments],
-                              cwd=self.folder, capture_output=True, text=True, check=False,
-                              timeout=120)
-        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
-        self.assertNotIn("Traceback", done.stderr)
-        return done.stdout, done.stderr
 
 
 def make_study(folder):

@@ -2,26 +2,19 @@
 """Runs scripts/reproduce on tiny problems: what is drawn is what the result files say."""
 import csv
 import json
-import os
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
+from folder_case import PROGRAM, ROOT, FolderCase
+
 from made_up import h5py, np
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = os.environ.get("CCPBENCH", ROOT / "build/serial/harness/ccpbench")
 MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
 
 
-class ReproduceTest(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
-
+class ReproduceTest(FolderCase):
     def reproduce(self, *arguments, expect=0):
         """Runs scripts/reproduce; returns what it printed."""
         done = subprocess.run([sys.executable, ROOT / "scripts/reproduce", *arguments],

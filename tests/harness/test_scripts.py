@@ -4,31 +4,17 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
+from folder_case import ROOT, FolderCase
+
 from made_up import PGJ, write_result
 
-ROOT = Path(__file__).resolve().parents[2]
 FULL = Path("/dev/full")
 
 
-class ScriptsTest(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
-
-    def script(self, name, *arguments, expect=0, **options):
-        options = {"stdout": subprocess.PIPE, **options}
-        done = subprocess.run([sys.executable, ROOT / "scripts" / name, *arguments], text=True,
-                              cwd=self.folder, stderr=subprocess.PIPE, check=False, timeout=120,
-                              **options)
-        self.assertEqual(done.returncode, expect, f"{name}: {done.stdout}{done.stderr}")
-        self.assertNotIn("Traceback", done.stderr)
-        return done.stdout, done.stderr
-
+class ScriptsTest(FolderCase):
     def results(self, *names):
         for name in names:
             (self.folder / name).mkdir()

@@ -2,42 +2,23 @@
 """scripts/export and scripts/merge on made-up result files."""
 import csv
 import os
-import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
+
+from folder_case import ROOT, FolderCase
 
 from made_up import IPM, PGJ, h5py, np, write_result
 
-ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/python"))
-from ccpbench import export, results  # noqa: E402  (found by the line above)
-
-PROGRAM = os.environ.get("CCPBENCH", str(ROOT / "build/serial/harness/ccpbench"))
+from ccpbench import export, results
 
 
-class ShareTest(unittest.TestCase):
+class ShareTest(FolderCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
+        super().setUp()
         self.a, self.b = self.folder / "a", self.folder / "b"
         self.a.mkdir()
         self.b.mkdir()
-
-    def script(self, name, *arguments, expect=0):
-        done = subprocess.run([sys.executable, ROOT / "scripts" / name, *arguments],
-                              cwd=self.folder, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
-        self.assertNotIn("Traceback", done.stderr)
-        return done.stdout, done.stderr
-
-    def program(self, *words, expect=0):
-        done = subprocess.run([PROGRAM, *words], cwd=self.folder, capture_output=True, text=True,
-                              check=False)
-        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
-        return done.stdout
 
     def rows(self, path):
         with (self.folder / path).open(newline="", encoding="utf-8") as file:
@@ -60,11 +41,11 @@ class ExportTest(ShareTest):
 
     def test_the_program_starts_it(self):
         write_result(self.a / "1.h5")
-        self.assertIn("(1 runs)", self.program("export", "csv", "a", "-o", "x.csv", "--curves"))
+        self.assertIn("(1 runs)", self.run_program("export", "csv", "a", "-o", "x.csv", "--curves"))
         self.assertEqual(len(self.rows("x.csv")), 4)
-        self.assertIn("1 of b", self.program("merge", "b=a", "-o", "all"))
-        self.program("export", "csv", "nowhere", expect=1)
-        self.program("merge", "a", expect=2)
+        self.assertIn("1 of b", self.run_program("merge", "b=a", "-o", "all"))
+        self.run_program("export", "csv", "nowhere", expect=1)
+        self.run_program("merge", "a", expect=2)
 
     def test_a_row_per_look(self):
         """With all digits."""
