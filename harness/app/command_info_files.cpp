@@ -273,9 +273,6 @@ void describe_columns(const std::string& path, bool json) {
 void describe_trajectory(const std::string& path, bool json) {
   const Trajectory t = read_trajectory(path);
   const bool moved = t.steps() > 0;
-  const auto largest = [](const std::vector<double>& values) {
-    return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-  };
   ordered_json out;
   out["file"] = path;
   out["kind"] = "trajectory";
@@ -288,8 +285,8 @@ void describe_trajectory(const std::string& path, bool json) {
   out["frames"] = t.frames();
   out["bodies"] = t.bodies;
   out["obstacles"] = t.obstacles;
-  out["residual_max"] = number_or_null(largest(t.residual));
-  out["penetration_max"] = number_or_null(largest(t.penetration));
+  out["residual_max"] = number_or_null(t.largest_residual());
+  out["penetration_max"] = number_or_null(t.deepest_penetration());
   out["provenance"] = provenance_of(Hdf5File::open(path));
   if (json) return print_json(out);
   row("kind", "trajectory");
@@ -298,8 +295,8 @@ void describe_trajectory(const std::string& path, bool json) {
   row("steps", fmt::format("{} to {:.6g} s, {}", counted(t.steps(), "step"),
                            moved ? t.time.back() : 0, counted(t.frames(), "frame")));
   row("bodies", fmt::format("{}, {}", counted(t.bodies, "body"), counted(t.obstacles, "obstacle")));
-  row("residual", scientific(largest(t.residual)) + " at worst");
-  row("overlap", fmt::format("{:.3g} m at most", largest(t.penetration)));
+  row("residual", scientific(t.largest_residual()) + " at worst");
+  row("overlap", fmt::format("{:.3g} m at most", t.deepest_penetration()));
   print_provenance(out["provenance"]);
 }
 

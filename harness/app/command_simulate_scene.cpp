@@ -6,11 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
 #include "harness/app/app.hpp"
+#include "harness/app/json.hpp"
+#include "harness/app/listed_options.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "problems/base/error.hpp"
@@ -24,7 +25,7 @@ namespace {
 struct Arguments {
   SimulationRequest request;
   std::string output, checkpoint, freeze;
-  long checkpoint_every = 100;
+  int checkpoint_every = 100;
   int threads = 1;
   bool resume = false, force = false, json = false, quiet = false;
 };
@@ -34,21 +35,8 @@ double mean(const std::vector<std::int64_t>& values) {
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   return sum / static_cast<double>(values.size());
 }
-/// The largest value; NaN if one is.
-double largest(const std::vector<double>& values) {
-  double most = 0;
-  for (const double value : values) {
-    if (std::isnan(value)) return value;
-    most = std::max(most, value);
-  }
-  return most;
-}
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
-nlohmann::ordered_json number(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 const char* end_text(SimulationEnd end) {
@@ -58,7 +46,7 @@ const char* end_text(SimulationEnd end) {
 nlohmann::ordered_json as_json(const Simulation& simulation, double wall) {
   const Trajectory& t = simulation.trajectory();
   nlohmann::ordered_json values = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : simulation.values()) values[name] = number(value);
+  for (const auto& [name, value] : simulation.values()) values[name] = number_or_null(value);
   return {{"scene", t.scene},
           {"options", t.options},
           {"stepper", t.stepper},
@@ -70,12 +58,12 @@ nlohmann::ordered_json as_json(const Simulation& simulation, double wall) {
           {"wall_time", wall},
           {"contacts_mean", mean(t.contacts)},
           {"outer_mean", mean(t.outer)},
-          {"residual_max", number(largest(t.residual))},
+          {"residual_max", number_or_null(t.largest_residual())},
           {"unsolved", simulation.unsolved()},
-          {"penetration_max", number(largest(t.penetration))},
-          {"energy_first", number(simulation.energy_first())},
-          {"energy_last", number(t.steps() == 0 ? simulation.energy_first()
-                                                : t.kinetic.back() + t.potential.back())},
+          {"penetration_max", number_or_null(t.deepest_penetration())},
+          {"energy_first", number_or_null(simulation.energy_first())},
+          {"energy_last", number_or_null(t.steps() == 0 ? simulation.energy_first()
+                                                        : t.kinetic.back() + t.potential.back())},
           {"values", values}};
 }
 
@@ -89,12 +77,12 @@ void print_text(const Simulation& simulation, double wall) {
              duration(wall));
   fmt::print("{:<10} {:.1f} contacts and {:.1f} outer iterations a step\n", "mean",
              mean(t.contacts), mean(t.outer));
-  fmt::print("{:<10} {} at worst", "residual", scientific(largest(t.residual)));
+  fmt::print("{:<10} {} at worst", "residual", scientific(t.largest_residual()));
   if (const long unsolved = simulation.unsolved(); unsolved > 0) {
     fmt::print(", {} of {} steps are not solved as asked for", grouped(unsolved),
                grouped(static_cast<long>(t.steps())));
   }
-  fmt::print("\n{:<10} {:.3g} m at most\n", "overlap", largest(t.penetration));
+  fmt::print("\n{:<10} {:.3g} m at most\n", "overlap", t.deepest_penetration());
   if (t.steps() > 0) {
     fmt::print("{:<10} {:.6g} J at the start, {:.6g} J at the end\n", "energy",
                simulation.energy_first(), t.kinetic.back() + t.potential.back());
@@ -213,7 +201,7 @@ void simulate(const Arguments& a, Context& context) {
   if (!trouble.empty()) throw InputError(trouble);
   if (!a.checkpoint.empty()) simulation.write_checkpoint(a.checkpoint);
   if (a.json) {
-    fmt::print("{}\n", as_json(simulation, eta.elapsed()).dump(2));
+    print_json(as_json(simulation, eta.elapsed()));
   } else if (!a.quiet) {
     print_text(simulation, eta.elapsed());
   }
@@ -250,32 +238,26 @@ void add_simulate_scene(CLI::App& command, Context& context) {
                   "Where the solver starts: cold, previous, history[beta=0.85], hertz, "
                   "NAME*FACTOR")
       ->capture_default_str();
-  command.add_option("--until", request.until, "Simulated time, s (default: the scene's)")
-      ->check(CLI::PositiveNumber);
-  command
-      .add_option("--residual", request.residual,
-                  "A step is solved when the referee measures that, by the solver's law")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--iterations", request.iterations, "Outer iterations a solve, at most")
-      ->check(CLI::Range(1, 1000000000))
-      ->capture_default_str();
-  command
-      .add_option("--every", request.every,
-                  "Steps between the frames that are kept (default: by the number of bodies)")
-      ->check(CLI::PositiveNumber);
+  using Range = OptionList::Range;
+  add_number(command, "--until", request.until, Range::positive(),
+             "Simulated time, s (default: the scene's)")
+      ->default_str("");
+  add_number(command, "--residual", request.residual, Range::positive(),
+             "A step is solved when the referee measures that, by the solver's law");
+  add_integer(command, "--iterations", request.iterations, {1, 1000000000},
+              "Outer iterations a solve, at most");
+  add_integer(command, "--every", request.every, Range::at_least(1),
+              "Steps between the frames that are kept (default: by the number of bodies)")
+      ->default_str("");
   command.add_option("-o,--output", a->output, "Trajectory file to write");
   command.add_option("--freeze", a->freeze,
                      "Steps whose problems are written as a sequence, OUTPUT-steps.h5: 3,10..20");
   command.add_option("--checkpoint", a->checkpoint,
                      "File that is written on the way, and at the end, to go on from");
-  command.add_option("--checkpoint-every", a->checkpoint_every, "Steps between checkpoints")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_integer(command, "--checkpoint-every", a->checkpoint_every, Range::at_least(1),
+              "Steps between checkpoints");
   command.add_flag("--resume", a->resume, "Go on from the checkpoint, if it is there");
-  command.add_option("--threads", a->threads, "Threads of the OpenMP back end")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_threads(command, a->threads);
   command.add_flag("--force", a->force, "Overwrite the output");
   command.add_flag("--json", a->json, "Print JSON");
   command.add_flag("--quiet", a->quiet, "Print nothing");

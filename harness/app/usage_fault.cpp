@@ -28,6 +28,13 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+/// Whether a word that names no command may be a value by its place.
+bool takes_words(const CLI::App& app) {
+  const std::vector<const CLI::Option*> options = app.get_options();
+  return std::any_of(options.begin(), options.end(),
+                     [](const CLI::Option* option) { return option->get_positional(); });
+}
+
 /// -1, -.5: a value, not an option.
 bool is_negative_number(const std::string& word) {
   return word.size() > 1 && word.find_first_not_of("-.0123456789e") == std::string::npos;
@@ -60,8 +67,9 @@ Call understand(const CLI::App& app, const std::vector<std::string>& words) {
       continue;
     }
     const std::vector<std::string> names = command_names(*call.command);
-    if (names.empty()) continue;  // a value by its place
-    if (std::find(names.begin(), names.end(), word) == names.end()) {
+    const bool known = std::find(names.begin(), names.end(), word) != names.end();
+    if (!known && (names.empty() || takes_words(*call.command))) continue;
+    if (!known) {
       call.unknown = fmt::format("unknown command '{}'{}", word, did_you_mean(word, names));
       return call;
     }
@@ -79,8 +87,9 @@ std::string usage_fault(const CLI::App& app, const std::vector<std::string>& wor
   std::string what = call.unknown;
   const std::vector<std::string> names = command_names(*call.command);
   if (what.empty()) {
-    what = names.empty() ? fault.what()
-                         : fmt::format("expected a command, one of {}", fmt::join(names, ", "));
+    what = names.empty() || takes_words(*call.command)
+               ? fault.what()
+               : fmt::format("expected a command, one of {}", fmt::join(names, ", "));
   }
   return fmt::format("{}: {}\n{} --help says more.", call.name, what, call.name);
 }

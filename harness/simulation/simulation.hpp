@@ -21,7 +21,7 @@ struct SimulationRequest {
   double until = 0;                ///< s; 0: the scene's
   double residual = 1e-8;          ///< of every solve; infinity: what the solver itself does
   int iterations = 100000;         ///< outer iterations of a solve, at most
-  long every = 0;                  ///< steps between frames; 0: as many as make some 300,000 bodies
+  int every = 0;                   ///< steps between frames; 0: as many as make some 300,000 bodies
 };
 
 /// How a simulation ended.

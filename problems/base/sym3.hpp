@@ -61,6 +61,11 @@ CCP_FUNCTION double smallest_eigenvalue(const Sym3& a) {
   return mean + 2 * p * cos(angle + 2.0943951023931953);  // 2 pi / 3
 }
 
+/// The largest one, likewise.
+CCP_FUNCTION double largest_eigenvalue(const Sym3& a) {
+  return -smallest_eigenvalue({-a.xx, -a.xy, -a.xz, -a.yy, -a.yz, -a.zz});
+}
+
 /// F A F^T, that is A in the axes that are the rows of F. @param f, a  f(i, j), a(i, j)
 template <class Axes, class Matrix>
 CCP_FUNCTION Sym3 congruence(const Axes& f, const Matrix& a) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/model/constraint_math.hpp"
 
 namespace ccp {
 namespace {
@@ -18,10 +19,6 @@ bool is_finite(const Vec3& v) {
 
 void append(std::vector<double>& array, const Vec3& v) {
   array.insert(array.end(), {v.x, v.y, v.z});
-}
-
-Vec3 inertia_of(const Bodies& bodies, std::size_t i) {
-  return {bodies.inertia[3 * i], bodies.inertia[3 * i + 1], bodies.inertia[3 * i + 2]};
 }
 
 /// The rotation vector of a rotation, at most pi rad long.
@@ -89,7 +86,7 @@ void Bodies::check(const std::string& where) const {
     if (!(mass[i] > 0) || !std::isfinite(mass[i])) {
       throw InputError(where, place, "a mass > 0", fmt::format("{} kg", mass[i]));
     }
-    const Vec3 own = inertia_of(*this, i);
+    const Vec3 own = triple(inertia, i);
     const bool turns = kind[i] == BodyKind::rigid || kind[i] == BodyKind::planar;
     if (turns && !(own.x > 0 && own.y > 0 && own.z > 0)) {
       throw InputError(where, place, "moments of inertia > 0",
@@ -134,7 +131,7 @@ Bodies sphere_bodies(const Spheres& spheres, bool rotate) {
 
 Vec3 spin_from(const Bodies& bodies, std::size_t i, const Quaternion& orientation,
                const Vec3& momentum) {
-  const Vec3 own = inertia_of(bodies, i);
+  const Vec3 own = triple(bodies.inertia, i);
   switch (bodies.kind[i]) {
     case BodyKind::rigid:
       return turned_product(orientation, {1 / own.x, 1 / own.y, 1 / own.z}, momentum);
@@ -149,7 +146,7 @@ Vec3 momentum_from(const Bodies& bodies, std::size_t i, const Quaternion& orient
                    const Vec3& spin) {
   switch (bodies.kind[i]) {
     case BodyKind::rigid:
-      return turned_product(orientation, inertia_of(bodies, i), spin);
+      return turned_product(orientation, triple(bodies.inertia, i), spin);
     case BodyKind::planar:
       return {0, bodies.inertia[3 * i + 1] * spin.y, 0};
     default:

@@ -7,15 +7,12 @@
 #include "problems/base/error.hpp"
 #include "problems/dynamics/impulse_memory.hpp"
 #include "problems/geometry/find_contacts.hpp"
+#include "problems/model/constraint_math.hpp"
 
 namespace ccp {
 namespace {
 
 constexpr std::int64_t most = std::int64_t{1} << 19, feature_unit = std::int64_t{1} << 52;
-
-Vec3 row(const std::vector<double>& array, std::size_t i) {
-  return {array[3 * i], array[3 * i + 1], array[3 * i + 2]};
-}
 
 /// Obstacles, and behind them the bodies; what does not touch each other is one group.
 ShapedBodies shapes_of(const Bodies& bodies, double sweep) {
@@ -37,7 +34,7 @@ ShapedBodies shapes_of(const Bodies& bodies, double sweep) {
     all.shape.push_back(bodies.shape[i]);
     all.pose.push_back({bodies.placed_at(i), bodies.turned(i)});
     all.group.push_back(bodies.kind[i] == BodyKind::wall ? guided : free);
-    all.twist.push_back({row(bodies.velocity, i), row(bodies.angular_velocity, i)});
+    all.twist.push_back({triple(bodies.velocity, i), triple(bodies.angular_velocity, i)});
   }
   return all;
 }

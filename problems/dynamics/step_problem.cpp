@@ -12,10 +12,6 @@
 namespace ccp {
 namespace {
 
-void set(std::vector<double>& array, std::size_t i, const Vec3& v) {
-  array[3 * i] = v.x, array[3 * i + 1] = v.y, array[3 * i + 2] = v.z;
-}
-
 /// A servo wall has the inverse mass e e^T / m. Contact problems have none of that shape, but
 /// inverse inertias: with a unit vector a across e, (a a^T) / m and the arm e x a (of one metre) at
 /// every contact, an impulse p turns the wall by a (a . (arm x p)) / m = a (e . p) / m, and a turn
@@ -35,8 +31,8 @@ std::vector<double> in_problem(const Bodies& bodies, std::vector<double> velocit
   for (std::size_t i = 0; i < bodies.count(); ++i) {
     if (bodies.kind[i] != BodyKind::wall) continue;
     const double along = dot(triple(bodies.axis, i), triple(velocity, 2 * i));
-    set(velocity, 2 * i, {});
-    set(velocity, 2 * i + 1, along * lever_of_wall(bodies, i).turn);
+    set_triple(velocity, 2 * i, {});
+    set_triple(velocity, 2 * i + 1, along * lever_of_wall(bodies, i).turn);
   }
   return velocity;
 }
@@ -117,7 +113,7 @@ ContactProblem problem_of_bodies(const Bodies& bodies, const std::vector<double>
   for (std::size_t i = 0; i < bodies.count(); ++i) {
     const bool wall = bodies.kind[i] == BodyKind::wall;
     problem.inverse_mass.push_back(wall ? 0 : 1 / bodies.mass[i]);
-    set(problem.velocity, 2 * i, triple(problem.velocity, 2 * i) - model.dt * model.gravity);
+    set_triple(problem.velocity, 2 * i, triple(problem.velocity, 2 * i) - model.dt * model.gravity);
     if (bodies.shape[i].kind == "sphere") problem.radius.push_back(bodies.shape[i].size[0]);
   }
   if (problem.radius.size() != bodies.count()) problem.radius.clear();
@@ -184,8 +180,8 @@ PosedStep pose_step(const Bodies& bodies, const std::vector<BodyContact>& contac
 std::vector<double> velocities_of(const Bodies& bodies) {
   std::vector<double> all(6 * bodies.count());
   for (std::size_t i = 0; i < bodies.count(); ++i) {
-    set(all, 2 * i, triple(bodies.velocity, i));
-    set(all, 2 * i + 1, triple(bodies.angular_velocity, i));
+    set_triple(all, 2 * i, triple(bodies.velocity, i));
+    set_triple(all, 2 * i + 1, triple(bodies.angular_velocity, i));
   }
   return all;
 }
@@ -194,7 +190,7 @@ std::vector<double> relative_velocities(const PosedStep& posed, const Bodies& bo
   const std::vector<double> velocity = in_problem(bodies, velocities_of(bodies));
   std::vector<double> u(3 * posed.problem.contacts());
   for (std::size_t c = 0; c < posed.problem.contacts(); ++c) {
-    set(u, c, relative(posed.problem, c, velocity, posed.obstacle_velocity[c]));
+    set_triple(u, c, relative(posed.problem, c, velocity, posed.obstacle_velocity[c]));
   }
   return u;
 }
@@ -212,8 +208,8 @@ std::vector<double> changes_of(const Bodies& bodies, const ContactProblem& probl
   for (std::size_t i = 0; i < bodies.count(); ++i) {
     if (bodies.kind[i] != BodyKind::wall) continue;
     const double along = dot(lever_of_wall(bodies, i).turn, triple(change, 2 * i + 1));
-    set(change, 2 * i, along * triple(bodies.axis, i));
-    set(change, 2 * i + 1, {});
+    set_triple(change, 2 * i, along * triple(bodies.axis, i));
+    set_triple(change, 2 * i + 1, {});
   }
   return change;
 }
@@ -225,7 +221,7 @@ void add_obstacle_impulses(const ContactProblem& problem, const std::vector<doub
     if (obstacle < 0) continue;
     const auto at = static_cast<std::size_t>(obstacle);
     const Vec3 on_b = to_world_axes(&problem.frame[9 * c], triple(gamma, c));
-    set(impulse, at, triple(impulse, at) - on_b);
+    set_triple(impulse, at, triple(impulse, at) - on_b);
   }
 }
 

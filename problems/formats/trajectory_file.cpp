@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "problems/base/error.hpp"
@@ -73,7 +74,24 @@ void check_ascending(const std::string& path, const char* dataset, const std::ve
   }
 }
 
+/// The largest value, at least 0; NaN if one is.
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double value : values) {
+    if (std::isnan(value)) return value;
+    most = std::max(most, value);
+  }
+  return most;
+}
+
 }  // namespace
+
+double Trajectory::largest_residual() const {
+  return largest(residual);
+}
+double Trajectory::deepest_penetration() const {
+  return largest(penetration);
+}
 
 void write_trajectory(const std::string& path, const Trajectory& given, bool overwrite,
                       const std::function<void(Hdf5File&)>& more) {

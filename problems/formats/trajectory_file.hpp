@@ -46,6 +46,9 @@ struct Trajectory {
 
   std::size_t steps() const { return time.size(); }
   std::size_t frames() const { return frame_step.size(); }
+  /// Of all steps; NaN if one is, 0 without steps.
+  double largest_residual() const;
+  double deepest_penetration() const;
 };
 
 /// @param more  writes what else the file shall hold; may be empty

@@ -67,6 +67,9 @@ CCP_FUNCTION double turn(const Lever& c, const Inertia& inverse_inertia, const L
 inline Vec3 triple(const std::vector<double>& data, std::size_t i) {
   return {data[3 * i], data[3 * i + 1], data[3 * i + 2]};
 }
+inline void set_triple(std::vector<double>& data, std::size_t i, const Vec3& v) {
+  data[3 * i] = v.x, data[3 * i + 1] = v.y, data[3 * i + 2] = v.z;
+}
 /// The arm of a contact's side; zero where no body rotates.
 inline Vec3 arm_of(const ContactProblem& problem, std::size_t contact, int side) {
   if (!problem.rotates()) return {};

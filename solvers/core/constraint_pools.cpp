@@ -31,15 +31,15 @@ std::vector<Sym3> compliances(const ContactProblem& problem) {
 
 }  // namespace
 
-ConstraintPools::ConstraintPools(const ContactProblem& problem)
+ConstraintPools::ConstraintPools(const ContactProblem& problem, const BodyMatrices& inverse)
     : first_(static_cast<int>(problem.contacts())),
       rolling_(static_cast<int>(problem.rolling.size())),
-      equality_(static_cast<int>(problem.equality.size())) {
+      equality_(static_cast<int>(problem.equality.size())),
+      inverse_(inverse) {
   if (empty()) return;
   const RollingPool& rolling = problem.rolling;
   const EqualityPool& equality = problem.equality;
   const std::size_t m = problem.bodies(), count = rolling.size() + equality.size();
-  inverse_ = body_matrices(problem, MassPower::inverse);
 
   std::vector<std::int32_t> body;
   std::vector<int> rolling_of(rolling.size() > 0 ? problem.contacts() : 0, -1);

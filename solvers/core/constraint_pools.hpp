@@ -17,7 +17,8 @@ namespace ccp {
 class ConstraintPools {
  public:
   ConstraintPools() = default;
-  explicit ConstraintPools(const ContactProblem& problem);
+  /// @param inverse  M^-1, with the bodies in the problem's order
+  ConstraintPools(const ContactProblem& problem, const BodyMatrices& inverse);
 
   bool empty() const { return size() == 0; }
   int size() const { return rolling_ + equality_; }
@@ -51,8 +52,7 @@ class ConstraintPools {
 
   /// velocity <- velocity + M^-1 D p of these triples, for [m + 1][3 or 6].
   template <class Image>
-  void add_body_velocities(const ConstVectorView& p, const BodyMatrices& inverse,
-                           const Image& velocity) const;
+  void add_body_velocities(const ConstVectorView& p, const Image& velocity) const;
 
   /// Calls sink(first() + j, d_j + Sigma p_j) for every triple, for the velocities of bodies.
   /// @param p  looked at only where Sigma is not zero
@@ -97,8 +97,8 @@ struct PoolVelocity {
 };
 
 template <class Image>
-void ConstraintPools::add_body_velocities(const ConstVectorView& p, const BodyMatrices& inverse,
-                                          const Image& velocity) const {
+void ConstraintPools::add_body_velocities(const ConstVectorView& p, const Image& velocity) const {
+  const BodyMatrices inverse = inverse_;
   const int rolling = rolling_, first = first_;
   const bool rotates = inverse.angular.extent(0) > 0;
   const auto offset = offset_, incidence = incidence_;

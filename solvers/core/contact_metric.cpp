@@ -1,5 +1,7 @@
 #include "solvers/core/contact_metric.hpp"
 
+#include "solvers/core/problem.hpp"
+
 namespace ccp {
 
 ContactMetric contact_metric(const DeviceArray<double* [3][3]>& blocks,
@@ -39,6 +41,19 @@ ContactMetric contact_metric(const DeviceArray<double* [3][3]>& blocks,
       Kokkos::Max<double>(defect));
   metric.exact = !(defect > 0);
   return metric;
+}
+
+DeviceArray<double*> pool_metric(const Problem& problem) {
+  const DeviceArray<double*> weight("ccp::pool_metric", problem.pools().size());
+  const auto blocks = problem.pools().diagonal_blocks();
+  const auto length = problem.pool_length();
+  const double scale = problem.delassus_scale();
+  Kokkos::parallel_for(
+      "ccp::pool_metric", range(weight.extent(0)), KOKKOS_LAMBDA(const int j) {
+        const double own = largest_eigenvalue(blocks(j)), spare = scale / (length(j) * length(j));
+        weight(j) = own > 1e-10 * spare ? own : spare;
+      });
+  return weight;
 }
 
 }  // namespace ccp

@@ -25,4 +25,10 @@ struct ContactMetric {
 ContactMetric contact_metric(const DeviceArray<double* [3][3]>& blocks,
                              const DeviceArray<const double* [3]>& normal, double spare);
 
+class Problem;
+/// The same for the triples beside the contacts, one number each, [pools().size()]: the largest
+/// eigenvalue of the triple's own block of N, or where that is zero (below 1e-10 of it)
+/// delassus_scale() in the units of the triple.
+DeviceArray<double*> pool_metric(const Problem& problem);
+
 }  // namespace ccp

@@ -13,7 +13,7 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem)
     next_ = VectorView("ccp::Delassus::next", 3 * problem.contacts());
   } else {
     map_ = ConstraintMap(problem);
-    pools_ = ConstraintPools(problem);
+    pools_ = ConstraintPools(problem, map_.masses());
     masses_ = body_matrices(problem, MassPower::mass);
     velocity_ = make_body_velocities();
   }
@@ -121,7 +121,7 @@ void DelassusOperator::accumulate_bodies(const ConstVectorView& p, const Image& 
           v(i, 1) = inverse.linear(i) * sum.y;
           v(i, 2) = inverse.linear(i) * sum.z;
         });
-    if (!pools_.empty()) pools_.add_body_velocities(p, inverse, v);
+    if (!pools_.empty()) pools_.add_body_velocities(p, v);
     return;
   }
   const auto wrench = map_.wrench(p);
@@ -137,7 +137,7 @@ void DelassusOperator::accumulate_bodies(const ConstVectorView& p, const Image& 
                         inverse.angular(i, k, 2) * sum.torque.z;
         }
       });
-  if (!pools_.empty()) pools_.add_body_velocities(p, inverse, v);
+  if (!pools_.empty()) pools_.add_body_velocities(p, v);
 }
 
 DeviceArray<double* [3][3]> DelassusOperator::diagonal_blocks() const {

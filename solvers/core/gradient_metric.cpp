@@ -8,27 +8,22 @@
 namespace ccp {
 namespace {
 
-/// The weights of the triples beside the contacts: the largest eigenvalue of their own block of N,
-/// or, plain, what delassus_scale() is for contacts in their units. @return the largest ratio of
-/// the first to what is taken
+/// The weights of the triples beside the contacts: pool_metric() or, plain, what delassus_scale()
+/// is in their units. @return the largest ratio of the first to what is taken
 double weigh_pools(const Problem& problem, bool plain, const DeviceArray<double* [4]>& weight) {
-  const auto blocks = problem.pools().diagonal_blocks();
+  const auto own = pool_metric(problem);
   const auto length = problem.pool_length();
   const int first = problem.pools().first();
   const double scale = problem.delassus_scale();
   double largest = 0;
   Kokkos::parallel_reduce(
-      "ccp::weigh_pools", range(problem.pools().size()),
+      "ccp::weigh_pools", range(own.extent(0)),
       KOKKOS_LAMBDA(const int j, double& maximum) {
-        const Sym3 block = blocks(j);
-        const double own = -smallest_eigenvalue(
-            {-block.xx, -block.xy, -block.xz, -block.yy, -block.yz, -block.zz});
-        const double spare = scale / (length(j) * length(j));
-        const double a = plain || !(own > 1e-10 * spare) ? spare : own;
+        const double a = plain ? scale / (length(j) * length(j)) : own(j);
         weight(first + j, 0) = a;
         weight(first + j, 1) = weight(first + j, 2) = 1 / a;
         weight(first + j, 3) = 1;
-        if (own / a > maximum) maximum = own / a;
+        if (own(j) / a > maximum) maximum = own(j) / a;
       },
       Kokkos::Max<double>(largest));
   return largest;

@@ -42,6 +42,21 @@ double rounding_of(double impulse) {
   return operations * epsilon * std::max(impulse, 1.0);
 }
 
+/// What is summed up, in the units of the terms.
+/// @param sums     dual [m/s] and primal [N s], the largest
+/// @param work     sum of gamma . v, J  @param largest  impulse, N s  @param dual  by cone, m/s
+Optimality scaled(const Optimality& sums, const Problem& problem, double work, double largest,
+                  const DeviceArray<const double*>& dual) {
+  const double q = velocity_scale(problem), s = problem.delassus_scale();
+  Optimality result;
+  result.complementarity = std::abs(work) * s / (static_cast<double>(dual.extent(0)) * q * q);
+  result.dual = finite_or_nan(sums.dual) / q;
+  result.primal = finite_or_nan(sums.primal) * s / q;
+  result.rounding = rounding_of(largest * s / q);
+  if (result.residual() == result.dual) result.worst_contact = place_of_largest(dual);
+  return result;
+}
+
 /// What one cone adds: distances, and its part of gamma . v.
 struct ConePart {
   double dual = 0, primal = 0, work = 0, impulse = 0;
@@ -100,13 +115,7 @@ Optimality pooled_optimality(const Problem& problem, Law law, const Vector& gamm
         raise(below, own.dual);
       },
       Kokkos::Sum<double>(work), Largest(largest), Largest(result.primal), Largest(result.dual));
-  const double q = velocity_scale(problem), s = problem.delassus_scale();
-  result.complementarity = std::abs(work) * s / (n * q * q);
-  result.dual = finite_or_nan(result.dual) / q;
-  result.primal = finite_or_nan(result.primal) * s / q;
-  result.rounding = rounding_of(largest * s / q);
-  if (result.residual() == result.dual) result.worst_contact = place_of_largest(dual);
-  return result;
+  return scaled(result, problem, work, largest, dual);
 }
 
 }  // namespace
@@ -144,13 +153,7 @@ Optimality optimality(const Problem& problem, Law law, const Vector& gamma) {
         raise(below, dual(c));
       },
       Kokkos::Sum<double>(work), Largest(largest), Largest(result.primal), Largest(result.dual));
-  const double q = velocity_scale(problem), s = problem.delassus_scale();
-  result.complementarity = std::abs(work) * s / (n * q * q);
-  result.dual = finite_or_nan(result.dual) / q;
-  result.primal = finite_or_nan(result.primal) * s / q;
-  result.rounding = rounding_of(largest * s / q);
-  if (result.residual() == result.dual) result.worst_contact = place_of_largest(dual);
-  return result;
+  return scaled(result, problem, work, largest, dual);
 }
 
 bool confirm(const Problem& problem, Law law, const Vector& gamma, double tolerance,

@@ -14,21 +14,16 @@ PoolRecords pool_records(const Problem& problem, const DeviceArray<double* [2]>&
 
   PoolRecords records;
   records.place = upload<DeviceArray<int*>>("ccp::PoolRecords::place", place, place.size());
-  records.block = pools.diagonal_blocks();
   records.inverse = DeviceArray<Sym3*>("ccp::PoolRecords::inverse", pools.size());
-  records.bound = DeviceArray<double*>("ccp::PoolRecords::bound", pools.size());
+  records.bound = pool_metric(problem);
   records.contact = DeviceArray<double* [2]>("ccp::PoolRecords::contact", pools.rolling());
   const auto contact = pools.contact(), rows = pools.rows();
-  const auto length = problem.pool_length();
+  const auto blocks = pools.diagonal_blocks();
   const int count = pools.rolling();
-  const double scale = problem.delassus_scale();
   Kokkos::parallel_for(
       "ccp::PoolRecords", range(pools.size()), KOKKOS_LAMBDA(const int j) {
-        const double spare = scale / (length(j) * length(j));
-        Sym3 block = records.block(j);
-        const double largest = -smallest_eigenvalue(
-            {-block.xx, -block.xy, -block.xz, -block.yy, -block.yz, -block.zz});
-        records.bound(j) = largest > 1e-10 * spare ? largest : spare;
+        const double spare = records.bound(j);
+        Sym3 block = blocks(j);
         const int used = j < count ? 3 : rows(j - count);
         if (used < 3) block.zz = spare;
         if (used < 2) block.yy = spare;

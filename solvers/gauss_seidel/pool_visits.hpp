@@ -1,6 +1,7 @@
 #pragma once
 
 #include "solvers/core/constraint_cones.hpp"
+#include "solvers/core/contact_metric.hpp"
 #include "solvers/core/law.hpp"
 
 namespace ccp {
@@ -8,9 +9,8 @@ namespace ccp {
 /// What visits of the triples beside the contacts need, by triple of the pools; made once.
 struct PoolRecords {
   DeviceArray<int*> place;           ///< [rolling] of its contact in the sweep
-  DeviceArray<Sym3*> block;          ///< own blocks of N
-  DeviceArray<Sym3*> inverse;        ///< their inverses; rows that are not in use: zero
-  DeviceArray<double*> bound;        ///< largest eigenvalue of the block, > 0
+  DeviceArray<Sym3*> inverse;        ///< of its own block of N; rows that are not in use: zero
+  DeviceArray<double*> bound;        ///< pool_metric()
   DeviceArray<double* [2]> contact;  ///< [rolling] (a, b) of its contact (ContactMetric)
 };
 /// @param weight    ContactMetric::weight of the contacts

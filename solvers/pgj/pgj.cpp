@@ -17,7 +17,7 @@ void PgjSolver::setup(const Problem& problem) {
   delassus_ = problem.delassus();
   const auto diagonal = problem.shared_delassus().diagonal_blocks();
   step_ = DeviceArray<double*>("ccp::Pgj::step", problem.contacts());
-  step_norm_ = DeviceArray<double*>("ccp::Pgj::step_norm", problem.contacts());
+  step_norm_ = DeviceArray<double*>("ccp::Pgj::step_norm", problem.triples());
   const auto step = step_;
   const double omega = options_.omega, scale = problem.delassus_scale();
   Kokkos::parallel_for(
@@ -33,7 +33,6 @@ void PgjSolver::set_up_pools(const Problem& problem) {
   const std::size_t size = 3 * static_cast<std::size_t>(problem.triples());
   u_ = VectorView("ccp::Pgj::u", size);
   target_ = VectorView("ccp::Pgj::target", size);
-  step_norm_ = DeviceArray<double*>("ccp::Pgj::step_norm", problem.triples());
   metric_ = gradient_metric(problem, "diagonal");
   const auto weight = metric_.weight;
   const auto step = step_;

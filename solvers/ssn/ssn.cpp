@@ -213,11 +213,10 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
     if (on_system) on_system(system_->pose(info.counters.outer, b_vector));
     Kokkos::deep_copy(dz, 0.0);
     const Outcome outcome = linear.solve(b_vector, dz_vector, options_.forcing * unbalanced);
-    if (outcome == Outcome::out_of_time) {
-      observer.observe({info.counters, info.own_residual}, write_gamma);
-      return finish(Status::stopped_by_observer, "limit passed inside a linear solve");
+    if (outcome != Outcome::solved) {
+      const auto end = linear.give_up(outcome, write_gamma);
+      return finish(end.status, end.message);
     }
-    if (outcome == Outcome::failed) return finish(Status::stagnated, linear.message());
     system_->contact_velocities(dz, dd_);
     ++info.counters.outer;
 

@@ -135,4 +135,13 @@ VelocitySolver::Outcome VelocitySolver::solve_direct(const Vector& b, Vector& x)
   return Outcome::solved;
 }
 
+VelocitySolver::End VelocitySolver::give_up(Outcome outcome,
+                                            const std::function<void(Vector&)>& write_gamma) {
+  if (outcome == Outcome::out_of_time) {
+    observer_.observe({info_.counters, info_.own_residual}, write_gamma);
+    return {Status::stopped_by_observer, "limit passed inside a linear solve"};
+  }
+  return {Status::stagnated, message_};
+}
+
 }  // namespace ccp

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,11 @@ class VelocitySolver {
     bool shifts = true;
   };
   enum class Outcome { solved, failed, out_of_time };
+  /// How the method ends that has asked for a solve.
+  struct End {
+    Status status;
+    std::string message;
+  };
 
   VelocitySolver(const Options& options, VelocitySystem& system, Observer& observer, Info& info);
 
@@ -37,7 +43,8 @@ class VelocitySolver {
 
   /// True once the factorisation is used: residuals are then at rounding level.
   bool direct() const { return direct_; }
-  const std::string& message() const { return message_; }
+  /// The end of a method whose solve did not succeed; past a limit the observer looks once more.
+  End give_up(Outcome outcome, const std::function<void(Vector&)>& write_gamma);
 
  private:
   Outcome solve_direct(const Vector& b, Vector& x);

@@ -75,12 +75,7 @@ void VipmSolver::setup(const Problem& problem) {
 namespace {
 
 using Outcome = VelocitySolver::Outcome;
-
-/// How a solve ends.
-struct End {
-  Status status;
-  std::string message;
-};
+using End = VelocitySolver::End;
 
 /// One solve. Its steps bear the numbers of README.md.
 class Run {
@@ -402,11 +397,7 @@ std::optional<End> Run::step() {
 }
 
 End Run::give_up(Outcome outcome) {
-  if (outcome == Outcome::out_of_time) {
-    observer_.observe({info_.counters, info_.own_residual}, write_gamma_);
-    return {Status::stopped_by_observer, "limit passed inside a linear solve"};
-  }
-  return {Status::stagnated, linear_.message()};
+  return linear_.give_up(outcome, write_gamma_);
 }
 
 Info Run::finish(const End& end, Vector& gamma) {

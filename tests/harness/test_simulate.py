@@ -198,6 +198,9 @@ class Simulate(CommandLine):
                 self.refused("simulate", *arguments, parts=parts)
         self.run_program("simulate", code=USAGE)
         self.run_program("simulate", "incline", "--until", "-1", code=USAGE)
+        for value in ("nan", "inf", "-1"):
+            _, errors = self.run_program("simulate", "incline", "--until", value, code=USAGE)
+            self.assertIn(f"--until: expected number > 0, found '{value}'", errors)
         self.refused("generate", "scene", "incline", "-o", self.path("x.h5"),
                      parts=["makes no problem", "ccpbench simulate incline"])
 

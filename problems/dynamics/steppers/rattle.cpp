@@ -16,14 +16,6 @@ ContactProblem RattleStepper::problem(const Bodies& bodies) const {
   return std::move(posed.problem);
 }
 
-double RattleStepper::finish(Bodies& bodies, const ContactProblem& problem,
-                             const std::vector<double>& gamma) {
-  remember(problem, gamma);
-  const std::vector<double> change = changes_of(bodies, problem, gamma);
-  end_motion(bodies, free(bodies), change);
-  return fastest(bodies);
-}
-
 Step RattleStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                          const StepStart& start) {
   const double dt = model().dt;

@@ -15,8 +15,6 @@ class RattleStepper : public RigidStepper {
 
   /// That of stage 1.
   ContactProblem problem(const Bodies& bodies) const override;
-  double finish(Bodies& bodies, const ContactProblem& problem,
-                const std::vector<double>& gamma) override;
   /// Both stages. The gamma of the step is gamma_l; obstacles take that of both.
   Step step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
             const StepStart& start = {}) override;

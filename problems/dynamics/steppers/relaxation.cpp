@@ -30,14 +30,6 @@ ContactProblem GapStepper::problem(const Bodies& bodies) const {
   return std::move(posed.problem);
 }
 
-double GapStepper::finish(Bodies& bodies, const ContactProblem& problem,
-                          const std::vector<double>& gamma) {
-  remember(problem, gamma);
-  const std::vector<double> change = changes_of(bodies, problem, gamma);
-  end_motion(bodies, free(bodies), change);
-  return fastest(bodies);
-}
-
 void GapStepper::project(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy) const {
   constexpr double allowed = 1e-8;  // m
   const std::vector<double> at_rest(6 * bodies.count(), 0.0);

@@ -33,8 +33,6 @@ class GapStepper : public RigidStepper {
       : RigidStepper(model), options_(options) {}
 
   ContactProblem problem(const Bodies& bodies) const override;
-  double finish(Bodies& bodies, const ContactProblem& problem,
-                const std::vector<double>& gamma) override;
   Step step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
             const StepStart& start = {}) override;
 

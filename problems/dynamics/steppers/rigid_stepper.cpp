@@ -52,6 +52,14 @@ Step RigidStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& 
   return made;
 }
 
+double RigidStepper::finish(Bodies& bodies, const ContactProblem& problem,
+                            const std::vector<double>& gamma) {
+  remember(problem, gamma);
+  const std::vector<double> change = changes_of(bodies, problem, gamma);
+  end_motion(bodies, free(bodies), change);
+  return fastest(bodies);
+}
+
 std::vector<double> RigidStepper::solve_stage(const ContactProblem& problem, StepSolver& solver,
                                               const StepAccuracy& accuracy, Step& step) {
   std::vector<double> gamma(3 * problem.contacts(), 0.0);

@@ -18,6 +18,9 @@ class RigidStepper : public Stepper {
   /// problem(), a solve and finish(), with the impulses on obstacles.
   Step step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
             const StepStart& start = {}) override;
+  /// The free motion with what the impulses change, which are remembered.
+  double finish(Bodies& bodies, const ContactProblem& problem,
+                const std::vector<double>& gamma) override;
   StepperMemory save() const override;
   void restore(const StepperMemory& memory) override { memory_.restore(memory); }
 

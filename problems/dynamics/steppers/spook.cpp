@@ -95,14 +95,6 @@ ContactProblem SpookStepper::impacts(const Bodies& bodies) const {
   return std::move(posed.problem);
 }
 
-double SpookStepper::finish(Bodies& bodies, const ContactProblem& problem,
-                            const std::vector<double>& gamma) {
-  remember(problem, gamma);
-  const std::vector<double> change = changes_of(bodies, problem, gamma);
-  end_motion(bodies, free(bodies), change);
-  return fastest(bodies);
-}
-
 Step SpookStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                         const StepStart& start) {
   Step impact;

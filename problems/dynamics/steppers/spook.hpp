@@ -16,8 +16,6 @@ class SpookStepper : public RigidStepper {
 
   /// That of the elastic step, with the velocities as they are.
   ContactProblem problem(const Bodies& bodies) const override;
-  double finish(Bodies& bodies, const ContactProblem& problem,
-                const std::vector<double>& gamma) override;
   /// Both stages. The step's problem is that of the elastic one; obstacles take impulses of both.
   Step step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
             const StepStart& start = {}) override;
