@@ -6,6 +6,11 @@
 
 namespace ccp {
 
+/// One of two triples, number by number: loops over contacts then run in SIMD lanes.
+KOKKOS_INLINE_FUNCTION Vec3 select(bool first, const Vec3& a, const Vec3& b) {
+  return {first ? a.x : b.x, first ? a.y : b.y, first ? a.z : b.z};
+}
+
 /// A triple taken apart along the normal: value = n * normal + t with |t| = size.
 struct Split {
   double n = 0;
@@ -15,7 +20,7 @@ struct Split {
 KOKKOS_INLINE_FUNCTION Split split(const Vec3& value, const Vec3& normal) {
   const double n = dot(value, normal);
   const Vec3 t = value - n * normal;
-  return {n, t, norm(t)};
+  return {n, {t.x, t.y, t.z}, norm(t)};
 }
 
 /// An orthonormal pair of tangents.
@@ -23,7 +28,8 @@ struct Tangents {
   Vec3 s, t;
 };
 KOKKOS_INLINE_FUNCTION Tangents tangents(const Vec3& normal) {
-  const Vec3 helper = fabs(normal.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
+  const double first = fabs(normal.x) < 0.6 ? 1 : 0;
+  const Vec3 helper{first, 1 - first, 0};
   const Vec3 across = cross(normal, helper);
   const Vec3 s = (1 / norm(across)) * across;
   return {s, cross(normal, s)};
@@ -153,23 +159,23 @@ KOKKOS_INLINE_FUNCTION ScalingPoint nt_scaling(const Vec3& x, const Vec3& y, con
 KOKKOS_INLINE_FUNCTION double max_step(const Vec3& x, const Vec3& d, const Vec3& normal) {
   constexpr double infinity = 1e300;
   const Split dx = split(d, normal);
-  if (dx.n >= dx.size) return infinity;
   const double det_x = det(x, normal), det_d = det(dx);
   const double half = 0.5 * dot(d, reflect(x, normal));
-  double discriminant = half * half - det_d * det_x;
-  if (discriminant < 0) discriminant = 0;  // rounding only: it is a square on the boundary
-  const double root = sqrt(discriminant);
+  const double square = half * half - det_d * det_x;
+  const double root = sqrt(square < 0 ? 0 : square);  // below 0 by rounding: 0 on the boundary
   // The smallest positive root of det(x + theta d) = 0, in the form that does not cancel.
   const double denominator = half > 0 ? -det_d * det_x / (root + half) : root - half;
-  return denominator > 0 ? det_x / denominator : infinity;
+  const double step = denominator > 0 ? det_x / denominator : infinity;
+  return dx.n < dx.size ? step : infinity;
 }
 
 /// The same for a contact: in C, or with `half_line` (mu = 0) for the normal part alone.
 KOKKOS_INLINE_FUNCTION double max_step(const Vec3& x, const Vec3& d, const Vec3& normal,
                                        bool half_line) {
-  if (!half_line) return max_step(x, d, normal);
+  const double in_cone = max_step(x, d, normal);
   const double along = dot(d, normal);
-  return along < 0 ? -dot(x, normal) / along : 1e300;
+  const double on_line = along < 0 ? -dot(x, normal) / along : 1e300;
+  return half_line ? on_line : in_cone;
 }
 
 }  // namespace jordan

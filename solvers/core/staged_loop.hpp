@@ -27,6 +27,14 @@ inline constexpr int stage = 1;
 inline constexpr int stage = 16;
 #endif
 
+/// How many stages `size` contacts have, and how many contacts the one that starts at `begin`.
+inline std::size_t stages(int size) {
+  return (static_cast<std::size_t>(size) + stage - 1) / stage;
+}
+KOKKOS_INLINE_FUNCTION int staged_count(int begin, int size) {
+  return size - begin < stage ? size - begin : stage;
+}
+
 /// The body of for_each_staged.
 template <class Fetch, class Sink>
 struct StagedLoop {
@@ -58,8 +66,7 @@ struct StagedLoop {
 /// and `sink` works on what lies at i. A sink without branches runs in SIMD lanes on the host.
 template <class Fetch, class Sink>
 void for_each_staged(const std::string& label, int size, const Fetch& fetch, const Sink& sink) {
-  Kokkos::parallel_for(label, range((static_cast<std::size_t>(size) + stage - 1) / stage),
-                       StagedLoop<Fetch, Sink>{size, fetch, sink});
+  Kokkos::parallel_for(label, range(stages(size)), StagedLoop<Fetch, Sink>{size, fetch, sink});
 }
 
 /// The body of sum_staged.
@@ -99,8 +106,8 @@ struct StagedSum {
 template <class Fetch, class Sink>
 void sum_staged(const std::string& label, int size, const Fetch& fetch, const Sink& sink, double& a,
                 double& b) {
-  Kokkos::parallel_reduce(label, range((static_cast<std::size_t>(size) + stage - 1) / stage),
-                          StagedSum<Fetch, Sink>{size, fetch, sink}, a, b);
+  Kokkos::parallel_reduce(label, range(stages(size)), StagedSum<Fetch, Sink>{size, fetch, sink}, a,
+                          b);
 }
 
 }  // namespace ccp

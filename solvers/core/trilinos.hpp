@@ -83,8 +83,9 @@ class KokkosSession {
 inline std::string backend_name() {
   return ExecSpace::name();
 }
+/// Threads on the host; a device's are not counted.
 inline int backend_threads() {
-  return ExecSpace().concurrency();
+  return Kokkos::DefaultHostExecutionSpace().concurrency();
 }
 std::string trilinos_version();
 

@@ -9,11 +9,11 @@ namespace {
 
 /// x = T gamma; for mu = 0, whose cone is the half-line, gamma itself.
 KOKKOS_INLINE_FUNCTION Vec3 scaled_impulse(const Vec3& gamma, const Vec3& n, double mu) {
-  return mu == 0 ? gamma : stretch(mu, 1, gamma, n);
+  return stretch(mu == 0 ? 1 : mu, 1, gamma, n);
 }
 /// y = T^-1 u; for mu = 0, of which only the normal part counts, u itself.
 KOKKOS_INLINE_FUNCTION Vec3 scaled_velocity(const Vec3& u, const Vec3& n, double mu) {
-  return mu == 0 ? u : stretch(1 / mu, 1, u, n);
+  return stretch(mu == 0 ? 1 : 1 / mu, 1, u, n);
 }
 
 /// Moves z along the normal until its spectral values times sqrt 2 are at least `least`.
@@ -23,12 +23,34 @@ KOKKOS_INLINE_FUNCTION Vec3 push_inside(const Vec3& z, const Vec3& n, double lea
   return missing > 0 ? z + missing * n : z;
 }
 
+/// Blocks of K of a stage, number by number: compilers cannot put records of six numbers into
+/// lanes.
+struct StagedBlocks {
+  double xx[stage], xy[stage], xz[stage], yy[stage], yz[stage], zz[stage];
+
+  KOKKOS_INLINE_FUNCTION void put(int i, const Sym3& k) {
+    xx[i] = k.xx, xy[i] = k.xy, xz[i] = k.xz;
+    yy[i] = k.yy, yz[i] = k.yz, zz[i] = k.zz;
+  }
+  KOKKOS_INLINE_FUNCTION Sym3 get(int i) const {
+    return {xx[i], xy[i], xz[i], yy[i], yz[i], zz[i]};
+  }
+};
+
 }  // namespace
 
+GivenContacts::GivenContacts(const Problem& problem, const DeviceArray<const int*>& contact_order)
+    : order(contact_order),
+      r(problem.r()),
+      normal(problem.normal()),
+      mu(problem.mu()),
+      compliance(problem.shared_delassus().constraints().compliance()),
+      compliance_stride(compliance.extent(0) > 0 ? 1 : 0) {
+  if (!is_compliant()) compliance = DeviceArray<double* [2]>("ccp::Vipm::rigid", 1);
+}
+
 ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order, bool roots)
-    : contacts_(problem.contacts()),
-      given_{order, problem.r(), problem.normal(), problem.mu(),
-             problem.shared_delassus().constraints().compliance()} {
+    : contacts_(problem.contacts()), given_(problem, order) {
   const std::size_t size = 3 * static_cast<std::size_t>(contacts_);
   for (VectorView* array : {&gamma_, &u_, &dgamma_, &du_, &gap_}) {
     *array = VectorView("ccp::Vipm::contacts", size);
@@ -124,43 +146,75 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
   const auto gamma = gamma_, u = u_, gap = gap_;
   const auto given = given_;
   const auto k = k_.k;
-  const auto root = k_.root;
-  const bool roots = root.extent(0) > 0;
+  const int contacts = contacts_;
   Sums sums;
   Kokkos::parallel_reduce(
-      "ccp::Vipm::scale", range(contacts_),
-      KOKKOS_LAMBDA(const int c, double& product, double& impulses, double& largest) {
-        const double m = given.mu_of(c);
-        const Vec3 n = given.normal_of(c), gc = load3(gamma, c), uc = load3(u, c);
-        const Vec3 open = uc - load3(d, c) - given.r_of(c) - given.given_way(c, gc);
-        store3(gap, c, open);
-        const double gn = dot(gc, n);
-        impulses += gn;
-        if (m == 0) {
-          const double un = dot(uc, n);
-          const double ratio = gn / (un + gn * dot(given.given_way(c, n), n));
-          product += gn * un;
+      "ccp::Vipm::scale", range(stages(contacts)),
+      KOKKOS_LAMBDA(const int block, double& product, double& impulses, double& largest) {
+        const int begin = block * stage, count = staged_count(begin, contacts);
+        const StagedContacts staged(given, begin, count);
+        Vec3 r[stage], yielded[stage];
+        double yielding[stage];  // n . Sigma n
+        for (int i = 0; i < count; ++i) {
+          r[i] = given.r_of(begin + i);
+          yielded[i] = given.given_way(begin + i, load3(gamma, begin + i));
+          yielding[i] = dot(given.given_way(begin + i, staged.normal[i]), staged.normal[i]);
+          CCP_NO_GATHER;
+        }
+        double products[stage], normals[stage], gaps[stage];
+        StagedBlocks blocks;
+        CCP_LANES
+        for (int i = 0; i < count; ++i) {
+          const double m = staged.mu[i];
+          const Vec3 n = staged.normal[i], gc = load3(gamma, begin + i), uc = load3(u, begin + i);
+          const Vec3 open = uc - load3(d, begin + i) - r[i] - yielded[i];
+          store3(gap, begin + i, open);
+          const double gn = dot(gc, n), un = dot(uc, n);
+          const double ratio = gn / (un + gn * yielding[i]);
           const double v[3] = {n.x, n.y, n.z};
-          k(c) = symmetric([&](int i, int j) { return ratio * v[j] * v[i]; });
-          if (roots) root(c) = {{sqrt(ratio) * n, {}, {}}};
-          const double size = fabs(dot(open, n));
-          if (!(size <= largest)) largest = size;
-        } else {
-          product += dot(gc, uc);
-          const Scaling s = make_scaling(scaled_impulse(gc, n, m), scaled_velocity(uc, n, m), n);
-          if (given.is_compliant()) {
-            const int i = given.order(c);
-            k(c) =
-                yielding_impulse_per_velocity(s, m, given.compliance(i, 0), given.compliance(i, 1));
-          } else {
-            k(c) = impulse_per_velocity(s, m);
-            if (roots) root(c) = impulse_root(s, m);
-          }
-          raise(largest, norm(open));
+          const Sym3 cone = impulse_per_velocity(
+              make_scaling(scaled_impulse(gc, n, m), scaled_velocity(uc, n, m), n), m);
+          blocks.put(i, symmetric([&](int row, int column) {
+                       return m == 0 ? ratio * v[column] * v[row] : cone(row, column);
+                     }));
+          normals[i] = gn;
+          products[i] = m == 0 ? gn * un : dot(gc, uc);
+          gaps[i] = m == 0 ? fabs(dot(open, n)) : norm(open);
+        }
+        for (int i = 0; i < count; ++i) {
+          k(begin + i) = blocks.get(i);
+          product += products[i];
+          impulses += normals[i];
+          raise(largest, gaps[i]);
         }
       },
       Kokkos::Sum<double>(sums.product), Kokkos::Sum<double>(sums.normal), Largest(sums.gap));
+  if (given.is_compliant() || k_.root.extent(0) > 0) scale_by_roots();
   return sums;
+}
+
+void ContactState::scale_by_roots() {
+  const auto gamma = gamma_, u = u_;
+  const auto given = given_;
+  const auto k = k_.k;
+  const auto root = k_.root;
+  Kokkos::parallel_for(
+      "ccp::Vipm::scale_by_roots", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        const double m = given.mu_of(c);
+        const Vec3 n = given.normal_of(c), gc = load3(gamma, c), uc = load3(u, c);
+        if (m == 0) {
+          if (root.extent(0) > 0) root(c) = {{sqrt(dot(gc, n) / dot(uc, n)) * n, {}, {}}};
+          return;
+        }
+        const Scaling s = make_scaling(scaled_impulse(gc, n, m), scaled_velocity(uc, n, m), n);
+        if (given.is_compliant()) {
+          const int i = given.order(c);
+          k(c) =
+              yielding_impulse_per_velocity(s, m, given.compliance(i, 0), given.compliance(i, 1));
+        } else {
+          root(c) = impulse_root(s, m);
+        }
+      });
 }
 
 /// Calls direction(c, dgamma, du) for every contact and measures the step along what it gives.
@@ -168,25 +222,42 @@ template <class Direction>
 ContactState::Step ContactState::measure_step(const Direction& direction) {
   const auto gamma = gamma_, u = u_, dgamma = dgamma_, du = du_;
   const auto given = given_;
+  const int contacts = contacts_;
   Step step;
   Kokkos::parallel_reduce(
-      "ccp::Vipm::step", range(contacts_),
-      KOKKOS_LAMBDA(const int c, double& smallest, double& product, double& cross, double& square) {
-        const double m = given.mu_of(c);
-        const Vec3 n = given.normal_of(c), gc = load3(gamma, c), uc = load3(u, c);
-        Vec3 dg, dv;
-        direction(c, dg, dv);
-        store3(dgamma, c, dg);
-        store3(du, c, dv);
-        const double step =
-            jordan::max_step(scaled_impulse(gc, n, m), scaled_impulse(dg, n, m), n, m == 0);
-        const double other =
-            jordan::max_step(scaled_velocity(uc, n, m), scaled_velocity(dv, n, m), n, m == 0);
-        lower(smallest, step);
-        lower(smallest, other);
-        product += dot(gc, uc);  // with mu = 0 impulses have a normal part only
-        cross += dot(gc, dv) + dot(uc, dg);
-        square += dot(dg, dv);
+      "ccp::Vipm::step", range(stages(contacts)),
+      KOKKOS_LAMBDA(const int block, double& smallest, double& product, double& cross,
+                    double& square) {
+        const int begin = block * stage, count = staged_count(begin, contacts);
+        const StagedContacts staged(given, begin, count);
+        for (int c = begin; c < begin + count; ++c) {
+          Vec3 dg, dv;
+          direction(c, dg, dv);
+          store3(dgamma, c, dg);
+          store3(du, c, dv);
+          CCP_NO_GATHER;
+        }
+        double reach[stage], products[stage], crosses[stage], squares[stage];
+        CCP_LANES
+        for (int i = 0; i < count; ++i) {
+          const double m = staged.mu[i];
+          const Vec3 n = staged.normal[i], gc = load3(gamma, begin + i), uc = load3(u, begin + i);
+          const Vec3 dg = load3(dgamma, begin + i), dv = load3(du, begin + i);
+          const double one =
+              jordan::max_step(scaled_impulse(gc, n, m), scaled_impulse(dg, n, m), n, m == 0);
+          const double other =
+              jordan::max_step(scaled_velocity(uc, n, m), scaled_velocity(dv, n, m), n, m == 0);
+          reach[i] = other < one ? other : one;
+          products[i] = dot(gc, uc);  // with mu = 0 impulses have a normal part only
+          crosses[i] = dot(gc, dv) + dot(uc, dg);
+          squares[i] = dot(dg, dv);
+        }
+        for (int i = 0; i < count; ++i) {
+          lower(smallest, reach[i]);
+          product += products[i];
+          cross += crosses[i];
+          square += squares[i];
+        }
       },
       Smallest(step.theta), Kokkos::Sum<double>(step.product), Kokkos::Sum<double>(step.cross),
       Kokkos::Sum<double>(step.square));
@@ -232,22 +303,25 @@ ContactState::Step ContactState::refine(const ConstVectorView& d) {
 void ContactState::corrector_target(double sigma_mu) {
   const auto gamma = gamma_, u = u_, dgamma = dgamma_, du = du_, g = g_;
   const auto given = given_;
+  const int contacts = contacts_;
   Kokkos::parallel_for(
-      "ccp::Vipm::corrector_target", range(contacts_), KOKKOS_LAMBDA(const int c) {
-        const double m = given.mu_of(c);
-        const Vec3 n = given.normal_of(c), gc = load3(gamma, c), uc = load3(u, c);
-        const Vec3 dg = load3(dgamma, c), dv = load3(du, c);
-        if (m == 0) {
-          store3(g, c, ((2 * sigma_mu - dot(dg, n) * dot(dv, n)) / dot(uc, n)) * n);
-          return;
+      "ccp::Vipm::corrector_target", range(stages(contacts)), KOKKOS_LAMBDA(const int block) {
+        const int begin = block * stage, count = staged_count(begin, contacts);
+        const StagedContacts staged(given, begin, count);
+        CCP_LANES
+        for (int i = 0; i < count; ++i) {
+          const double m = staged.mu[i];
+          const Vec3 n = staged.normal[i], gc = load3(gamma, begin + i), uc = load3(u, begin + i);
+          const Vec3 dg = load3(dgamma, begin + i), dv = load3(du, begin + i);
+          const double along = (2 * sigma_mu - dot(dg, n) * dot(dv, n)) / dot(uc, n);
+          const Vec3 x = scaled_impulse(gc, n, m), y = scaled_velocity(uc, n, m);
+          const double det_x = jordan::det(x, n), det_y = jordan::det(y, n);
+          const Scaling s = make_scaling(x, y, n);
+          const Vec3 target =
+              (sigma_mu / det_y) * jordan::reflect(y, n) -
+              second_order(s, x, scaled_impulse(dg, n, m), scaled_velocity(dv, n, m), det_x, det_y);
+          store3(g, begin + i, select(m == 0, along * n, stretch(1 / m, 1, target, n)));
         }
-        const Vec3 x = scaled_impulse(gc, n, m), y = scaled_velocity(uc, n, m);
-        const double det_x = jordan::det(x, n), det_y = jordan::det(y, n);
-        const Scaling s = make_scaling(x, y, n);
-        const Vec3 target =
-            (sigma_mu / det_y) * jordan::reflect(y, n) -
-            second_order(s, x, scaled_impulse(dg, n, m), scaled_velocity(dv, n, m), det_x, det_y);
-        store3(g, c, stretch(1 / m, 1, target, n));
       });
 }
 

@@ -2,6 +2,7 @@
 
 #include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
+#include "solvers/core/staged_loop.hpp"
 #include "solvers/velocity_space/impulse_root.hpp"
 #include "solvers/vipm/contact_step.hpp"
 
@@ -13,15 +14,33 @@ struct GivenContacts {
   ConstVectorView r;
   DeviceArray<const double* [3]> normal;
   DeviceArray<const double*> mu;
-  DeviceArray<const double* [2]> compliance;  ///< empty where no contact has any
+  DeviceArray<const double* [2]> compliance;  ///< one row of zeros for all contacts if none has any
+  int compliance_stride;                      ///< 0 then, else 1
+
+  GivenContacts(const Problem& problem, const DeviceArray<const int*>& order);
 
   KOKKOS_INLINE_FUNCTION Vec3 r_of(int c) const { return load3(r, order(c)); }
   KOKKOS_INLINE_FUNCTION Vec3 normal_of(int c) const { return row3(normal, order(c)); }
   KOKKOS_INLINE_FUNCTION double mu_of(int c) const { return mu(order(c)); }
-  KOKKOS_INLINE_FUNCTION bool is_compliant() const { return compliance.extent(0) > 0; }
+  KOKKOS_INLINE_FUNCTION bool is_compliant() const { return compliance_stride > 0; }
   /// Sigma p.
   KOKKOS_INLINE_FUNCTION Vec3 given_way(int c, const Vec3& p) const {
-    return is_compliant() ? comply(compliance, normal, order(c), p) : Vec3{};
+    const int row = compliance_stride * order(c);
+    return stretch(compliance(row, 0), compliance(row, 1), p, normal_of(c));
+  }
+};
+
+/// The same of the contacts of a stage (staged_loop.hpp), for work in SIMD lanes.
+struct StagedContacts {
+  Vec3 normal[stage];
+  double mu[stage];
+
+  KOKKOS_INLINE_FUNCTION StagedContacts(const GivenContacts& given, int begin, int count) {
+    for (int i = 0; i < count; ++i) {
+      normal[i] = given.normal_of(begin + i);
+      mu[i] = given.mu_of(begin + i);
+      CCP_NO_GATHER;
+    }
   }
 };
 
@@ -122,6 +141,7 @@ class ContactState {
   void change_gap(double a, const ConstVectorView& dr) const;
 
   // Public only because device lambdas may not live in private members.
+  void scale_by_roots();
   template <class Direction>
   Step measure_step(const Direction& direction);
 

@@ -54,8 +54,8 @@ KOKKOS_INLINE_FUNCTION Scaling make_scaling(const Vec3& x, const Vec3& y, const 
   const Vec3 w = y + det_w * jordan::reflect(x, normal);
   const Split s = split(w, normal);
   Scaling result;
-  result.normal = normal;
-  result.direction = s.size > 1e-14 * s.n ? (1 / s.size) * s.t : tangents(normal).s;
+  result.normal = {normal.x, normal.y, normal.z};
+  result.direction = select(s.size > 1e-14 * s.n, (1 / s.size) * s.t, tangents(normal).s);
   result.side = cross(normal, result.direction);
   const double denominator = sqrt(dot(x, y) + 2 * sqrt(det_x * det_y));
   result.high = (s.n + s.size) / (jordan::sqrt2 * denominator);
