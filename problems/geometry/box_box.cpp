@@ -311,7 +311,7 @@ bool centroid(const Polygon& polygon, const Vec3& normal, double smallest_area, 
   Vec3 moment;
   for (int k = 1; k + 1 < polygon.count; ++k) {
     const Vec3 p = polygon.corner[static_cast<std::size_t>(k)].point - origin;
-    const Vec3 q = polygon.corner[static_cast<std::size_t>(k + 1)].point - origin;
+    const Vec3 q = polygon.corner[static_cast<std::size_t>(k) + 1].point - origin;
     const double part = 0.5 * dot(normal, cross(p, q));
     area += part;
     moment = moment + part / 3 * (p + q);

@@ -153,7 +153,8 @@ void BroadPhase::fill_cells(const std::vector<Bound>& bounds) {
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     if (level_of_[i] == few) continue;
     Cell& cell = cells_[static_cast<std::size_t>(cell_of_[i])];
-    item_[static_cast<std::size_t>(cell.first + cell.count++)] = static_cast<std::int32_t>(i);
+    const std::int32_t place = cell.first + cell.count++;
+    item_[static_cast<std::size_t>(place)] = static_cast<std::int32_t>(i);
   }
 }
 
@@ -189,8 +190,8 @@ void BroadPhase::with_coarser(const std::vector<Bound>& bounds, std::int32_t bod
         for (std::int64_t x = cell_number(low.x, width); x <= cell_number(high.x, width); ++x) {
           const Cell* cell = find_cell(level, x, y, z);
           if (!cell) continue;
-          for (std::int32_t q = 0; q < cell->count; ++q) {
-            const std::int32_t other = item_[static_cast<std::size_t>(cell->first + q)];
+          for (std::int32_t q = cell->first; q < cell->first + cell->count; ++q) {
+            const std::int32_t other = item_[static_cast<std::size_t>(q)];
             if (overlap(bound, bounds[other])) add(body, other);
           }
         }

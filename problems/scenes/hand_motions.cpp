@@ -324,7 +324,7 @@ struct Drum {
     SceneSetup setup;
     setup.model = model;
     setup.model.gravity = {0, 0, -gravity};
-    const double mass = 2500 * 4 / 3 * pi * ball * ball * ball, j = solid_sphere(mass, ball);
+    const double mass = 2500 * 4.0 / 3 * pi * ball * ball * ball, j = solid_sphere(mass, ball);
     setup.bodies.add(sphere(ball), rolls ? BodyKind::rigid : BodyKind::non_rotating, mass,
                      {j, j, j});
     setup.bodies.position[2] = ball - radius;

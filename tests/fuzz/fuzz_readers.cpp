@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -177,9 +178,7 @@ void make_case(const ReaderUnderTest& target, const std::vector<std::string>& fi
   for (std::size_t k = 0; k < times; ++k) damage_hdf5(path, random);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int feed(int argc, char** argv) {
   CLI::App app("Feeds a reader with damaged files until one is neither taken nor refused");
   std::string reader, folder = fs::temp_directory_path() / "ccp-fuzz";
   std::uint64_t seed = 1;
@@ -223,4 +222,15 @@ int main(int argc, char** argv) {
   fs::remove_all(folder);
   fmt::print("{}: {} files, {} taken, {} refused\n", reader, count, taken, count - taken);
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return feed(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fuzz_readers: %s\n", error.what());
+    return 1;
+  }
 }

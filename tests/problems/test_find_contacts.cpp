@@ -252,7 +252,8 @@ TEST_CASE("processor seconds of a search among 10^5 bodies", "[.timing]") {
       if (sizes.size() == 3) sizes[1] *= 0.7, sizes[2] *= 0.5;
       const double pitch = sizes.size() == 3 ? 0.019 : 0.0235;
       const Vec3 jitter = 0.3 * pitch * random.direction();
-      const Vec3 cell{double(i % side), double(i / side % side), double(i / side / side)};
+      const int row = i / side, layer = row / side;
+      const Vec3 cell{double(i % side), double(row % side), double(layer)};
       add(bodies, make_shape(kind, sizes), {pitch * cell + jitter, random.orientation()});
     }
     // A floor, four walls and a blade.

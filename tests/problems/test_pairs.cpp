@@ -472,7 +472,8 @@ TEST_CASE("an ellipsoid across a cylinder touches with both tips") {
 
 TEST_CASE(
     "positions without a unique normal or point give finite numbers, and the same ones again") {
-  const auto at = [](std::string_view kind, std::vector<double> sizes, const Vec3& position) {
+  const auto at = [](std::string_view kind, const std::vector<double>& sizes,
+                     const Vec3& position) {
     return place(make_shape(kind, sizes), {position, {}});
   };
   const std::vector<std::pair<PlacedShape, PlacedShape>> pairs = {

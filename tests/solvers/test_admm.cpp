@@ -35,7 +35,10 @@ TEST_CASE("N (N + D)^-1 D by one factorisation, in both forms") {
         Kokkos::deep_copy(rho, rho_host);
         const std::vector<double> product = multiply(dense, x);
         std::vector<double> q = x;
-        for (int i = 0; i < 3 * n; ++i) q[i] += product[i] / (size * (1 + 0.1 * (i / 3)));
+        for (int i = 0; i < 3 * n; ++i) {
+          const int contact = i / 3;
+          q[i] += product[i] / (size * (1 + 0.1 * contact));
+        }
         const auto own = [&](const std::vector<double>& contact) {
           const std::vector<double> world = world_axes(host, contact);
           std::vector<double> result(world.size());

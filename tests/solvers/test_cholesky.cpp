@@ -68,7 +68,8 @@ TEST_CASE("cholesky: one analysis serves many values") {
   CHECK(factor.factor_entries() > static_cast<double>(first.rows.size()));
   CHECK(factor.flops() > factor.factor_entries());
   for (const Grid* grid : {&first, &second}) {
-    const auto x = random_vector(static_cast<std::size_t>(k * k * k), 3);
+    const auto side = static_cast<std::size_t>(k);
+    const auto x = random_vector(side * side * side, 3);
     REQUIRE(factor.factorize(grid->values.data()));
     std::vector<double> found(x.size());
     factor.solve(grid->times(x).data(), found.data());
