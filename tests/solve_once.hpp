@@ -16,14 +16,16 @@ class RefereeStop : public Observer {
       : referee_(problem), gamma_(problem.map(), 1), measure_(measure), value_(value) {}
   bool observe(const Progress&, const std::function<void(Vector&)>& write_gamma) override {
     write_gamma(gamma_);
-    return referee_.measure(gamma_)[measure_] <= value_;
+    return reached_ = referee_.measure(gamma_)[measure_] <= value_;
   }
+  bool satisfied() const override { return reached_; }
 
  private:
   Referee referee_;
   Vector gamma_;
   Measure measure_;
   double value_;
+  bool reached_ = false;
 };
 
 struct Solved {

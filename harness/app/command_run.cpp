@@ -18,19 +18,30 @@ namespace {
 
 std::atomic<int> caught_signal{0};
 
-/// While it lives, Ctrl-C and a polite kill are noted instead of ending the process.
+/// While it lives, Ctrl-C and a polite kill are noted instead of ending the process; signals that
+/// are ignored (nohup) stay so.
 class SignalNote {
  public:
   SignalNote() {
     struct sigaction action {};
     action.sa_handler = [](int signal) { caught_signal = signal; };
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+    for (Before& before : before_) {
+      sigaction(before.signal, nullptr, &before.action);
+      if (before.action.sa_handler != SIG_IGN) sigaction(before.signal, &action, nullptr);
+    }
   }
   ~SignalNote() {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+    for (const Before& before : before_) sigaction(before.signal, &before.action, nullptr);
   }
   SignalNote(const SignalNote&) = delete;
   SignalNote& operator=(const SignalNote&) = delete;
+
+ private:
+  struct Before {
+    int signal;
+    struct sigaction action {};
+  };
+  Before before_[3] = {{SIGINT}, {SIGTERM}, {SIGHUP}};
 };
 
 /// "[12/180] tp3 × vipm openmp rep 2/5"

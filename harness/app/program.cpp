@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include "harness/app/usage_fault.hpp"
 #include "harness/run/provenance.hpp"
 #include "problems/base/error.hpp"
+#include "problems/base/output_file.hpp"
 #include "problems/base/text.hpp"
 
 namespace {
@@ -57,6 +59,23 @@ void complain(const std::string& message) {
   fmt::print(stderr, "{}\n", valid_utf8(message));
 }
 
+/// A process that is interrupted leaves no half-written file, and ends by the signal all the same.
+/// A signal that is ignored (nohup) stays so.
+void clean_up_when_interrupted() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_DFL) continue;
+    struct sigaction action {};
+    action.sa_handler = [](int signal) {
+      remove_unfinished_files();
+      raise(signal);
+    };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(number, &action, nullptr);
+  }
+}
+
 /// Says that standard output took less than what was printed.
 int not_printed() {
   fmt::print(stderr, "ccpbench: standard output: expected room for what is printed, found {}\n",
@@ -67,6 +86,7 @@ int not_printed() {
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  clean_up_when_interrupted();
   Context context;
   std::error_code error;
   context.program = std::filesystem::read_symlink("/proc/self/exe", error).string();

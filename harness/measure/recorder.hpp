@@ -64,6 +64,7 @@ class Recorder : public Observer {
   void record(Sample sample, const Vector& gamma);
 
   bool observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) override;
+  bool satisfied() const override { return stop_reached_; }
   bool out_of_time() override;
 
   const std::vector<Sample>& samples() const { return samples_; }

@@ -52,20 +52,24 @@ double relative_difference(const Vector& x, const Vector& y) {
 /// Ends a solve after a number of outer iterations, or at a time.
 class BareRun : public Observer {
  public:
-  BareRun(long outer, double time_limit) : outer_(outer), time_limit_(time_limit) {}
+  /// @param content  whether that iteration is the answer, as it was of the run that is repeated
+  BareRun(long outer, double time_limit, bool content = false)
+      : outer_(outer), time_limit_(time_limit), content_(content) {}
   bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
-    return out_of_time() || progress.counters.outer >= outer_;
+    ended_ = progress.counters.outer >= outer_;
+    return out_of_time() || ended_;
   }
   bool out_of_time() override {
     cut_ = cut_ || seconds_since(start_) > time_limit_;
     return cut_;
   }
+  bool satisfied() const override { return content_ && ended_; }
   bool cut() const { return cut_; }
 
  private:
   long outer_;
   double time_limit_;
-  bool cut_ = false;
+  bool content_, ended_ = false, cut_ = false;
   Clock::time_point start_ = Clock::now();
 };
 
@@ -183,7 +187,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   if (request.bare_check && result.info.status != Status::unsupported) {
     Vector bare(problem->map(), 1);
     start_from_guess(bare);
-    BareRun limit(result.info.counters.outer, request.recorder.time_limit);
+    BareRun limit(result.info.counters.outer, request.recorder.time_limit, recorder.satisfied());
     result.bare_time = seconds([&] { solver->solve(bare, limit); });
     result.bare_difference = limit.cut() ? std::nan("") : relative_difference(gamma, bare);
   }

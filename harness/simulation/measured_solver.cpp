@@ -28,10 +28,11 @@ class Judge : public Observer {
     next_ = std::max(outer + 1, outer + outer / 5);
     clock_.pause();
     write_gamma(gamma_);
-    const bool good = residual(gamma_) <= accuracy_.residual;
+    good_ = residual(gamma_) <= accuracy_.residual;
     clock_.resume();
-    return good;
+    return good_;
   }
+  bool satisfied() const override { return good_; }
   double residual(const Vector& gamma) { return referee_.measure(gamma)[residual_of(law_)]; }
   SolveClock& clock() { return clock_; }
 
@@ -42,6 +43,7 @@ class Judge : public Observer {
   Law law_;
   SolveClock clock_;
   long next_ = 1;
+  bool good_ = false;
 };
 
 }  // namespace

@@ -28,14 +28,16 @@ class StepObserver : public Observer {
     if (!referee_ || progress.counters.outer % accuracy_.interval != 0) return false;
     write_gamma(gamma_);
     const Measures measures = referee_->measure(gamma_);
-    return measures[Measure::error] <= accuracy_.error &&
-           measures[Measure::residual] <= accuracy_.residual;
+    return good_ = measures[Measure::error] <= accuracy_.error &&
+                   measures[Measure::residual] <= accuracy_.residual;
   }
+  bool satisfied() const override { return good_; }
 
  private:
   std::optional<Referee> referee_;
   StepAccuracy accuracy_;
   Vector gamma_;
+  bool good_ = false;
 };
 
 }  // namespace

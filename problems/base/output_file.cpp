@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -24,7 +26,40 @@ std::string end_of_links(fs::path path) {
   return path.string();
 }
 
+/// The temporary name of a file being written. A handler may look at any moment, so that nothing
+/// here is ever freed.
+struct Note {
+  std::atomic<bool> taken{false};
+  std::atomic<pid_t> writer{0};  ///< 0: the name does not count
+  char name[PATH_MAX] = {};
+};
+Note notes[64];
+
+int note_down(const std::string& name) {
+  if (name.size() >= PATH_MAX) return -1;
+  for (int i = 0; i < static_cast<int>(std::size(notes)); ++i) {
+    if (notes[i].taken.exchange(true)) continue;
+    std::memcpy(notes[i].name, name.c_str(), name.size() + 1);
+    notes[i].writer = getpid();
+    return i;
+  }
+  return -1;
+}
+
+void strike_out(int i) {
+  if (i < 0) return;
+  notes[i].writer = 0;
+  notes[i].taken = false;
+}
+
 }  // namespace
+
+void remove_unfinished_files() {
+  const pid_t self = getpid();  // what a fork has not made, it must not remove
+  for (const Note& note : notes) {
+    if (note.writer == self) unlink(note.name);
+  }
+}
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code none;
@@ -62,13 +97,18 @@ void check_output_path(const std::string& path, bool overwrite,
 
 OutputFile::OutputFile(const std::string& path) : path_(path), target_(end_of_links(path)) {
   aside_ = fmt::format("{}.{}.part", target_, getpid());
+  note_ = note_down(aside_);
   stream_ = std::fopen(aside_.c_str(), "wb");
-  if (!stream_) throw InputError(path_, "", "to make the file", std::strerror(errno));
+  if (stream_) return;
+  const int reason = errno;
+  strike_out(note_);
+  throw InputError(path_, "", "to make the file", std::strerror(reason));
 }
 
 OutputFile::~OutputFile() {
   if (stream_) std::fclose(stream_);
   if (!aside_.empty()) std::remove(aside_.c_str());
+  strike_out(note_);
 }
 
 void OutputFile::write(const char* data, std::size_t size) {

@@ -19,6 +19,11 @@ bool same_file(const std::string& a, const std::string& b);
 void check_output_path(const std::string& path, bool overwrite,
                        const std::vector<std::string>& inputs = {});
 
+/// Removes what every OutputFile of this process has written so far under its temporary name: for
+/// handlers of signals that end the process, hence nothing but system calls. Of more than 64 files
+/// at a time the first 64.
+void remove_unfinished_files();
+
 /// A file being written, under a temporary name beside its target: before commit(), and when
 /// anything fails (a full disk), nothing is left behind and an older file of that name stays as it
 /// is. Where the target is a symbolic link, the file that it leads to is written.
@@ -51,6 +56,7 @@ class OutputFile {
 
   std::string path_, target_, aside_;
   std::FILE* stream_ = nullptr;
+  int note_ = -1;  ///< where remove_unfinished_files() finds aside_; -1 = nowhere
   std::size_t size_ = 0;
   int fault_ = 0;  ///< errno of the first write that failed
 };

@@ -27,9 +27,20 @@ def run(module: str) -> None:
     guard(command)
 
 
+class Interrupted(BaseException):
+    """A signal that ends the process, as an exception: what is half written is then removed."""
+
+
+def interrupt(number: int, _frame: object) -> NoReturn:
+    raise Interrupted(number)
+
+
 def guard(command: Callable[[], int]) -> NoReturn:
     """Exits with what the command returns. Whatever ends it instead is a line, no traceback
     (CCPBENCH_TRACEBACK=1 shows it): what cannot be written, an interrupt, and faults of our own."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, interrupt)
     name = os.path.basename(sys.argv[0])
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of files may be no text
@@ -37,11 +48,12 @@ def guard(command: Callable[[], int]) -> NoReturn:
     try:
         code = command()
         sys.stdout.flush()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted) as end:
         # Whoever started us shall know.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-        code = 130
+        number = end.args[0] if isinstance(end, Interrupted) else signal.SIGINT
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        code = 128 + number
     except Exception as error:
         if os.environ.get("CCPBENCH_TRACEBACK"):
             raise

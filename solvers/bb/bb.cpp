@@ -131,14 +131,15 @@ Info BbSolver::solve(Vector& gamma, Observer& observer) {
   refresh();
   history.push_back(objective);
 
-  // The step of the last iteration is taken in the next one's pass; whoever looks takes it now.
+  // The step of the last iteration is taken in the next one's pass.
   const auto catch_up = [&] {
     if (lambda != 0) vector_kernels::add(1, x_, lambda, d_, x_);
     lambda = 0;
   };
   const auto write_gamma = [&](Vector& out) {
-    catch_up();
-    problem_->to_contact_axes(x_, overwrite_view(out));
+    const VectorView view = overwrite_view(out);
+    vector_kernels::add(1, x_, lambda, d_, view);
+    problem_->to_contact_axes(view, view);
   };
   const auto step = [&](bool measure) {
     if (info.counters.outer % iterations_between_refreshes == iterations_between_refreshes - 1) {

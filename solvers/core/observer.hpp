@@ -36,6 +36,10 @@ class Observer {
   virtual bool observe(const Progress& progress,
                        const std::function<void(Vector&)>& write_gamma) = 0;
 
+  /// Whether it ended the solve because what it saw will do, not at a limit. The solver then hands
+  /// back that very iterate: a better one by its own measure may be worse by the observer's.
+  virtual bool satisfied() const { return false; }
+
   /// True once the limits are passed: for loops inside an outer iteration, which should then give
   /// up with what they have. Cheap; never looks at the iterate.
   virtual bool out_of_time() { return false; }

@@ -53,6 +53,7 @@ class InnerObserver : public Observer {
   void aim(double target) {
     target_ = target;
     next_ = 1;
+    accurate_ = false;
   }
   bool observe(const Progress& progress, const std::function<void(Vector&)>& write) override {
     iterations_ = progress.counters.outer;
@@ -60,8 +61,9 @@ class InnerObserver : public Observer {
     if (iterations_ < next_) return false;
     next_ = std::max(next_ + 1, next_ + next_ / 10);
     write(gamma_);
-    return shifted_.convex_residual(gamma_) <= target_;
+    return accurate_ = shifted_.convex_residual(gamma_) <= target_;
   }
+  bool satisfied() const override { return accurate_; }
   bool out_of_time() override { return late_ = late_ || outer_.out_of_time(); }
   bool late() const { return late_; }
   /// Of the last solve.
@@ -73,7 +75,7 @@ class InnerObserver : public Observer {
   Vector gamma_;
   double target_ = 0;
   long next_ = 1, iterations_ = 0;
-  bool late_ = false;
+  bool accurate_ = false, late_ = false;
 };
 
 /// Looks at every iteration of the inner solver as one of newton, ends it when Coulomb's law holds
@@ -91,24 +93,27 @@ class NewtonObserver : public Observer {
 
   bool observe(const Progress& progress, const std::function<void(Vector&)>& write) override {
     write(gamma_);
-    const double residual = optimality(problem_, Law::coulomb, gamma_).residual();
-    best_.offer(gamma_, residual);
+    residual_ = optimality(problem_, Law::coulomb, gamma_).residual();
+    best_.offer(gamma_, residual_);
     counters_ = progress.counters;
     counters_.krylov += shift_.iterations();
     const auto write_gamma = [this](Vector& out) {
       Kokkos::deep_copy(overwrite_view(out), read_view(gamma_));
     };
-    stopped_ = outer_.observe({counters_, residual}, write_gamma);
-    reached_ = residual <= options_.tolerance;
-    if (residual < 0.9 * mark_) {
-      mark_ = residual;
+    stopped_ = outer_.observe({counters_, residual_}, write_gamma);
+    reached_ = residual_ <= options_.tolerance;
+    if (residual_ < 0.9 * mark_) {
+      mark_ = residual_;
       marked_ = counters_.outer;
     }
     return stopped_ || reached_ || stuck() || counters_.outer >= options_.max_outer;
   }
+  bool satisfied() const override { return reached_ || outer_.satisfied(); }
   bool out_of_time() override { return outer_.out_of_time(); }
 
   const Best& best() const { return best_; }
+  /// Of the last iterate.
+  double residual() const { return residual_; }
   const Counters& counters() const { return counters_; }
   bool stopped() const { return stopped_; }
   bool reached() const { return reached_; }
@@ -124,6 +129,7 @@ class NewtonObserver : public Observer {
   Best best_;
   Counters counters_;
   bool stopped_ = false, reached_ = false;
+  double residual_ = std::numeric_limits<double>::infinity();
   double mark_ = std::numeric_limits<double>::infinity();  ///< the last residual that was a gain
   long marked_ = 0;                                        ///< and its iteration
 };
@@ -238,10 +244,11 @@ Info CoulombSolver::newton(Vector& gamma, Observer& observer) {
   Info info = inner_->solve(gamma, watch);
   follows_->following = nullptr;
   info.counters.krylov += shift.iterations();
-  if (std::isfinite(watch.best().residual())) {
+  const bool content = observer.satisfied();  // with what inner_ has handed back
+  if (!content && std::isfinite(watch.best().residual())) {
     Kokkos::deep_copy(overwrite_view(gamma), read_view(watch.best().gamma()));
   }
-  info.own_residual = watch.best().residual();
+  info.own_residual = content ? watch.residual() : watch.best().residual();
   if (watch.stopped() || observer.out_of_time()) {
     info.status = Status::stopped_by_observer;
   } else if (info.own_residual <= options_.tolerance) {
@@ -273,7 +280,7 @@ Info CoulombSolver::fixed_point(Vector& gamma, Observer& observer, const Info& b
     Kokkos::deep_copy(overwrite_view(out), read_view(gamma));
   };
   const auto finish = [&](Status status, const std::string& message = "") {
-    if (std::isfinite(best.residual())) {
+    if (!observer.satisfied() && std::isfinite(best.residual())) {
       Kokkos::deep_copy(overwrite_view(gamma), read_view(best.gamma()));
       info.own_residual = best.residual();
     }

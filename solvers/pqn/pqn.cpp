@@ -99,7 +99,7 @@ Info PqnSolver::solve(Vector& gamma, Observer& observer) {
   const auto finish = [&](Status status, const std::string& message = "") {
     system_->on_apply = nullptr;  // the observer may not outlive this call
     count();
-    take_best();
+    if (!observer.satisfied()) take_best();
     write_gamma(gamma);
     info.message = message;
     // The merit is a sum of squares over the contacts, of which one may have all.

@@ -29,9 +29,10 @@ class BodySystem : public VelocitySystem {
   double iteration_bytes() const override;
   Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
   PreconditionerReport precondition() override;
+  void begin() override { strong_ = false; }
   bool strengthen() override;
   Teuchos::RCP<const Operator> preconditioner() const override {
-    return preconditioner_->inverse();
+    return preconditioner_[strong_]->inverse();
   }
   Teuchos::RCP<const SymmetricBlocks> blocks() const override { return matrix_; }
   DeviceArray<const int*> body_order() const override { return body_order_; }
@@ -49,7 +50,8 @@ class BodySystem : public VelocitySystem {
   DeviceArray<int*> body_order_;          ///< [rows] the same of bodies
   DeviceArray<double*> reach_;            ///< [rows] m, the longest arm of a contact
   Teuchos::RCP<SymmetricBlockMatrix<NB>> matrix_;
-  std::unique_ptr<Preconditioner> preconditioner_;
+  std::unique_ptr<Preconditioner> preconditioner_[2];  ///< auto: block_ic0, block_ic1
+  bool strong_ = false;                                ///< auto: which of them is in use
   DeviceArray<double* [NB]> velocity_;  ///< [rows + 1] work array; zero of the immovable body
 };
 
@@ -277,20 +279,20 @@ double BodySystem<NB>::iteration_bytes() const {
 
 template <int NB>
 PreconditionerReport BodySystem<NB>::precondition() {
-  if (!preconditioner_) {
-    preconditioner_ = make_preconditioner({kind_ == "auto" ? "block_ic0" : kind_, {}});
-    preconditioner_->setup(
+  auto& preconditioner = preconditioner_[strong_];
+  if (!preconditioner) {
+    const std::string of_auto = strong_ ? "block_ic1" : "block_ic0";
+    preconditioner = make_preconditioner({kind_ == "auto" ? of_auto : kind_, {}});
+    preconditioner->setup(
         {map(), pattern_.rows, {}, Teuchos::null, Teuchos::null, Space::body, matrix_});
   }
-  return preconditioner_->compute();
+  return preconditioner->compute();
 }
 
 template <int NB>
 bool BodySystem<NB>::strengthen() {
-  if (kind_ != "auto") return false;
-  kind_ = "block_ic1";
-  preconditioner_ = nullptr;
-  return true;
+  if (kind_ != "auto" || strong_) return false;
+  return strong_ = true;
 }
 
 template <int NB>

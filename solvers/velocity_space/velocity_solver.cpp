@@ -22,7 +22,9 @@ VelocitySolver::VelocitySolver(const Options& options, VelocitySystem& system, O
       observer_(observer),
       info_(info),
       direct_(options.method == "cholesky" ||
-              (options.method == "auto" && static_cast<std::size_t>(system.size()) <= small)) {}
+              (options.method == "auto" && static_cast<std::size_t>(system.size()) <= small)) {
+  system.begin();
+}
 
 void VelocitySolver::matrix_changed() {
   // Iterations become 1.4 times as many from one step to the next, about.

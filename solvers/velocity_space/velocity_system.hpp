@@ -67,6 +67,8 @@ class VelocitySystem {
   /// S of the last assemble.
   virtual Teuchos::RCP<const Operator> matrix() const = 0;
 
+  /// A solve begins, which shall not depend on those before: strengthen() was not called yet.
+  virtual void begin() {}
   /// Computes the preconditioner for the present S. One of an incomplete factorisation that could
   /// not be made at any shift is positive definite all the same.
   virtual PreconditionerReport precondition() = 0;

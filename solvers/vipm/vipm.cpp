@@ -401,7 +401,7 @@ End Run::give_up(Outcome outcome) {
 }
 
 Info Run::finish(const End& end, Vector& gamma) {
-  if (!best_is_present_) {
+  if (!best_is_present_ && !observer_.satisfied()) {
     Kokkos::deep_copy(state_.gamma(), best_);
     info_.own_residual = best_residual_;
   }
@@ -429,8 +429,8 @@ bool VipmSolver::has_sparse_delassus() const {
   return blocks <= 100.0 * problem_->contacts();
 }
 
-/// Goes on from the answer of a solve that could not. Keeps the better of the two, and what an
-/// observer has stopped at, which it has judged.
+/// Goes on from the answer of a solve that could not. Keeps the better of the two, or what the
+/// observer is content with.
 void VipmSolver::solve_by_contacts(Vector& gamma, Observer& observer, Info& info) {
   if (!by_contacts_) by_contacts_ = make_assembled_system(*problem_);
   Vector answer(gamma, Teuchos::Copy);
@@ -438,7 +438,7 @@ void VipmSolver::solve_by_contacts(Vector& gamma, Observer& observer, Info& info
   Run run(options_, *problem_, *by_contacts_, nobody, following, observer);
   run.continue_from(info);
   Info second = run(answer);
-  if (second.status == Status::stopped_by_observer || second.own_residual < info.own_residual) {
+  if (observer.satisfied() || second.own_residual < info.own_residual) {
     Tpetra::deep_copy(gamma, answer);
   } else {
     second.own_residual = info.own_residual;

@@ -835,6 +835,21 @@ class Solve(CommandLine):
                 self.assertIn(self.path("run.h5"), done.stderr)
                 self.assertEqual(os.listdir(self.folder), ["stack.h5"])
 
+    def test_an_interrupt_leaves_no_half_written_file(self):
+        words = [PROGRAM, "generate", "pyramid", "--steps", "100000000", "-o", "x.h5",
+                 "--trajectory", "x.csv"]
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number), subprocess.Popen(
+                    words, cwd=self.folder, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL) as child:
+                while not os.listdir(self.folder):
+                    self.assertIsNone(child.poll())
+                    time.sleep(0.01)
+                self.assertEqual(os.listdir(self.folder), [f"x.csv.{child.pid}.part"])
+                child.send_signal(number)
+                self.assertEqual(child.wait(timeout=60), -number)
+                self.assertEqual(os.listdir(self.folder), [])
+
     def test_every_writer_on_a_full_disk(self):
         self.run_program("generate", "pile", "--spheres", "30", "-o", "pile.h5")
         self.run_program("freeze-systems", "pile.h5", "--at", "1", "-o", "systems.h5")

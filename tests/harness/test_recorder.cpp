@@ -261,9 +261,23 @@ TEST_CASE("what is handed back is judged, if it is not what was looked at") {
   const Run done = run(solver, recorder, map);
   CHECK(done.info.status == Status::stopped_by_observer);
   CHECK_FALSE(recorder.stop_reached());
+  CHECK_FALSE(recorder.satisfied());
   CHECK(recorder.samples().size() == 7);
   CHECK(recorder.samples().back().measures[Measure::residual] == Approx(1e-3));
   CHECK(recorder.best()[Measure::residual] == Approx(1e-5));
+}
+
+TEST_CASE("a recorder is content at its stop, not at a limit") {
+  const auto map = make_map(3);
+  for (const long limit : {3, 30}) {
+    FakeSolver solver;
+    RecorderOptions options = every_iteration();
+    options.stop = {{Measure::residual, 1e-5}};
+    options.iteration_limit = limit;
+    Recorder recorder(map, options, FakeJudge([](double k) { return std::pow(10, -k); }));
+    CHECK(run(solver, recorder, map).info.status == Status::stopped_by_observer);
+    CHECK(recorder.satisfied() == (limit == 30));
+  }
 }
 
 TEST_CASE("an answer that comes after the time limit does not reach the stop") {
@@ -430,11 +444,35 @@ TEST_CASE("every look is reported") {
 }
 
 TEST_CASE("an observed solve makes the same iterates as a bare one, to the last bit") {
+  struct Trial {
+    const char* spec;
+    long iterations;
+  };
+  // One solver is asked twice: nor does a solve depend on the one before.
+  const std::vector<Trial> trials = {{"pgj[tolerance=0]", 300},
+                                     {"pgs", 100},
+                                     {"pgs[law=coulomb]", 100},
+                                     {"pgs[sweep=colored]", 100},
+                                     {"apgd", 300},
+                                     {"bb", 300},
+                                     {"bb[step=bb1]", 300},
+                                     {"bb[step=bb2,metric=plain]", 300},
+                                     {"ipm", 12},
+                                     {"ipm[krylov=cholmod]", 8},
+                                     {"admm", 60},
+                                     {"pqn", 12},
+                                     {"pqn[law=convex]", 12},
+                                     {"ssn[linear_solver=cg]", 40},
+                                     {"ssn", 40},
+                                     {"vipm[linear_solver=cg]", 12},
+                                     {"vipm", 20},
+                                     {"vipm[linear_solver=cholesky]", 20},
+                                     {"coulomb[inner=vipm]", 6},
+                                     {"coulomb[iteration=anderson,inner=apgd]", 4}};
   const ContactProblem pile = random_pile(300, 1000, 5);
-  const Problem problem(pile);
-  for (const std::string spec : {"pgj[tolerance=0]", "ipm"}) {
+  for (const auto& [spec, iterations] : trials) {
     INFO(spec);
-    const long iterations = spec == "ipm" ? 12 : 300;
+    const Problem problem(pile);
     const auto solver = make_solver(SolverSpec::parse(spec));
     solver->setup(problem);
     Vector bare(problem.map(), 1), observed(problem.map(), 1);

@@ -29,11 +29,14 @@ class ScriptsTest(FolderCase):
                                      if name != "CCPBENCH_TRACEBACK"})
 
     def test_an_interrupt(self):
-        with self.command("print('ready', flush=True); time.sleep(60)") as child:
-            self.assertEqual(child.stdout.readline(), "ready\n")
-            child.send_signal(signal.SIGINT)
-            self.assertEqual(child.communicate(timeout=60), ("", ""))
-        self.assertEqual(child.returncode, -signal.SIGINT)
+        text = ("try: print('ready', flush=True); time.sleep(60)\n"
+                "    finally: print('removed', flush=True)")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number), self.command(text) as child:
+                self.assertEqual(child.stdout.readline(), "ready\n")
+                child.send_signal(number)
+                self.assertEqual(child.communicate(timeout=60), ("removed\n", ""))
+                self.assertEqual(child.returncode, -number)
 
     def test_a_fault_of_our_own(self):
         with self.command("return {}['nothing']") as child:

@@ -2,8 +2,10 @@
 // wrongly once must be answered rightly (tests/hard_problems.hpp).
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <map>
 
 #include "problems/model/solvable.hpp"
+#include "problems/scenes/hand_scenes.hpp"
 #include "solvers/core/optimality.hpp"
 #include "solvers/linear/definiteness.hpp"
 #include "tests/hard_problems.hpp"
@@ -136,6 +138,68 @@ TEST_CASE("a solver's check of itself has the referee's terms", "[claims]") {
   for (const Law law : {Law::convex, Law::coulomb}) {
     const Optimality own = optimality(on_device, law, *gamma);
     CHECK(std::abs(own.residual() - measured[judge(law)]) <= 1e-12 * measured[judge(law)]);
+  }
+}
+
+namespace {
+
+/// Looks at every iterate and ends the solve at iteration `last`, content with it or not.
+class Until : public Observer {
+ public:
+  Until(const Problem& problem, long last, bool content)
+      : seen_(problem.map(), 1), last_(last), content_(content) {}
+  bool observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) override {
+    write_gamma(seen_);
+    ended_ = progress.counters.outer >= last_;
+    return ended_;
+  }
+  bool satisfied() const override { return content_ && ended_; }
+  std::vector<double> seen() const { return to_host(seen_); }
+
+ private:
+  Vector seen_;
+  long last_;
+  bool content_, ended_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("what an observer is content with is handed back, and looking changes nothing",
+          "[claims]") {
+  std::vector<std::string> specs(std::begin(solvers), std::end(solvers));
+  for (const char* const more :
+       {"lcp", "pqn[max_iterations=2]", "pqn[law=convex,max_iterations=2]",
+        "vipm[linear_solver=cholesky,tolerance=0]",
+        "vipm[linear_solver=cg,preconditioner=block_jacobi,tolerance=0]",
+        "coulomb[iteration=newton,tolerance=0]", "coulomb[iteration=anderson,inner=apgd]",
+        "coulomb[iteration=plain,inner=vipm[linear_solver=cholesky]]"}) {
+    specs.push_back(more);
+  }
+  std::map<std::string, int> preferred;  // by id: how often a limit has it hand back another one
+  for (const ContactProblem& problem :
+       {random_pile(40, 100, 1), make_scene("mass-ratio-stack"),
+        assembled_form(random_pile(20, 40, 2)), one_slippery_contact()}) {
+    for (const std::string& spec : specs) {
+      if (!takes(spec.c_str(), problem)) continue;
+      const Problem on_device(problem);
+      for (const long last : {1, 2, 3, 5, 8, 13, 21, 34}) {
+        Until content(on_device, last, true), limit(on_device, last, false);
+        const Solved solved = solve_once(problem, spec, content);
+        INFO(spec << " on " << problem.name << ", " << last << ": " << to_string(solved.info.status)
+                  << " " << solved.info.message);
+        // One that ends by itself before has nobody to please.
+        if (content.satisfied()) CHECK(solved.gamma == content.seen());
+        const Solved at_limit = solve_once(problem, spec, limit);
+        preferred[SolverSpec::parse(spec).id] += at_limit.gamma != limit.seen();
+        // Looking changes nothing.
+        IterationLimit blind(last);
+        CHECK(solve_once(problem, spec, blind).gamma == at_limit.gamma);
+      }
+    }
+  }
+  for (const auto& [id, count] : preferred) {
+    INFO(id << " " << count);
+    CHECK((count > 0) == (id == "vipm" || id == "pqn" || id == "coulomb"));
   }
 }
 
