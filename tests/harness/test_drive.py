@@ -2,6 +2,7 @@
 """The Python package drives the program: problems written here and read there, measures of both,
 runs, studies, functions as solvers, the notebook of docs/examples."""
 import contextlib
+import dataclasses
 import io
 import json
 import math
@@ -31,6 +32,26 @@ PROBLEMS = ("hyperstatic-table", "assembled-stack", "frictionless-slope", "mass-
 def fields(problem):
     """Everything, as np.testing compares it."""
     return {**vars(problem), "delassus": (problem.form, vars(problem.delassus))}
+
+
+def with_joints(random):
+    """80 contacts of 30 bodies that rotate, rolling resistance at 20, joints of 1 to 3 rows."""
+    problem = ccpbench.generate("pile", spheres=30, contacts=80)
+    n, m, rows = problem.contacts, 30, np.array([1, 2, 3, 3])
+    bodies = problem.bodies
+    turn = random.normal(size=(m, 3, 3))
+    bodies.inverse_inertia = turn @ turn.transpose(0, 2, 1) + np.eye(3)
+    bodies.arm_a, bodies.arm_b = random.normal(size=(2, n, 3))
+    problem.rolling = ccpbench.Rolling(
+        np.sort(random.choice(n, 20, replace=False)), random.uniform(0, 0.3, 20),
+        random.normal(size=(20, 3)), random.uniform(size=(20, 2))[:, [0, 1, 1]])
+    used = (np.arange(3) < rows[:, None])[:, :, None]
+    problem.equality = ccpbench.Equality(
+        rows, np.array([[-1, 3], [2, 5], [7, 1], [4, -1]]), random.normal(size=(4, 3, 6)) * used,
+        random.normal(size=(4, 3, 6)) * used, random.normal(size=(4, 3)) * used[:, :, 0])
+    problem.reference = problem.reference_velocity = None
+    problem.certificate = {}
+    return problem
 
 
 class WriteTest(FolderCase):
@@ -75,6 +96,55 @@ class WriteTest(FolderCase):
             ccpbench.write_problem(self.folder / "other.h5", one)
         self.assertEqual(os.listdir(self.folder), ["ball.h5"])
 
+    def test_rolling_resistance_and_joints_are_written(self):
+        """As schema version 2; as a step of a sequence, too."""
+        problem = with_joints(np.random.default_rng(1))
+        problem.equality.compliance = np.where(problem.equality.used, 0.5, 0)
+        problem.guesses, problem.guess_methods = {"one": np.ones((104, 3))}, {"one": "all ones"}
+        ccpbench.write_problem(self.folder / "a.h5", problem)
+        self.run_program("check", "a.h5")
+        with h5py.File(self.folder / "a.h5") as file:
+            self.assertEqual(file.attrs["version"], 2)
+            self.assertEqual(file["rolling/compliance"].shape, (20, 2))
+        again = ccpbench.read_problem(self.folder / "a.h5")
+        self.assertEqual(again.features, ("rolling", "equality"))
+        self.assertEqual(again.triples, 104)
+        self.assertEqual(again.guess_methods, {"one": "all ones"})
+        self.assertEqual(again.content_sha256, problem.content_hash())
+        x = np.random.default_rng(2).normal(size=(104, 3))
+        np.testing.assert_array_equal(again.velocity(x), problem.velocity(x))
+        problem.identity = np.arange(80)
+        ccpbench.write_sequence(self.folder / "s.h5", "s", [problem])
+        self.run_program("check", "s.h5")
+        self.assertEqual(ccpbench.read_problem(f"{self.folder}/s.h5#0").triples, 104)
+        problem.equality.r = np.zeros((3, 3))
+        with self.assertRaisesRegex(ValueError, r"/equality/r: expected the shape \(4, 3\)"):
+            ccpbench.write_problem(self.folder / "b.h5", problem)
+
+    def test_trajectories(self):
+        """Of the program, read and written again; damaged ones are refused."""
+        ball = ccpbench.simulate("bouncing-ball[height=0.5]", until=0.5, output=self.folder / "t.h5")
+        self.assertEqual(ball.obstacle_shape, ["plane"])
+        self.assertEqual(ball.position.shape, (len(ball.frame_step), 1, 3))
+        self.assertAlmostEqual(ball.frame_time[-1], ball.time[-1])
+        ccpbench.write_trajectory(self.folder / "u.h5", ball)
+        self.run_program("check", "u.h5")
+        np.testing.assert_equal(vars(ccpbench.read_trajectory(self.folder / "u.h5")), vars(ball))
+        with h5py.File(self.folder / "u.h5", "a") as file:
+            del file["steps/outer"]
+        with self.assertRaisesRegex(ValueError, "u.h5: .*outer"):
+            ccpbench.read_trajectory(self.folder / "u.h5")
+        ball.steps["time"] = ball.time[::-1]
+        with self.assertRaisesRegex(ValueError, "/steps/time: expected ascending"):
+            ccpbench.write_trajectory(self.folder / "v.h5", ball)
+        ball.position = ball.position[1:]
+        with self.assertRaisesRegex(ValueError, "/bodies/position: expected the shape"):
+            ccpbench.write_trajectory(self.folder / "v.h5", ball)
+        with self.assertRaisesRegex(ValueError, "found 'ccpbench-problem' of version 1"):
+            ccpbench.read_trajectory(DATA / "stack.h5")
+        with self.assertRaisesRegex(ccpbench.ProgramError, "bouncing-ball"):
+            ccpbench.simulate("bouncing-bal")
+
     def test_what_is_no_problem(self):
         sequence = next(p for p in DATA.glob("*.h5") if "column" in p.name)
         with self.assertRaisesRegex(ValueError, "found 'ccpbench-sequence' of version 1"):
@@ -118,6 +188,37 @@ class RefereeTest(FolderCase):
         problem.reference = None
         self.assert_judged_alike(problem, random.normal(size=problem.r.shape))
 
+    def test_rolling_resistance_and_joints(self):
+        """Measures of random impulses, with a reference and without; and of files."""
+        random = np.random.default_rng(4)
+        problem = with_joints(random)
+        for pools in ({}, {"rolling": None}, {"equality": None}):
+            some = dataclasses.replace(problem, **pools)
+            for _ in range(3):
+                gamma = random.normal(size=(some.triples, 3))
+                self.assert_judged_alike(some, gamma)  # also impulses in rows that are not there
+                if some.equality is not None:
+                    gamma[-4:][~some.equality.used] = 0
+                self.assert_judged_alike(some, gamma)
+                some.reference = gamma
+            if some.equality is not None:
+                self.assertEqual(ccpbench.solve(some, "lcp").status, "unsupported")
+            some.reference = None
+            run = ccpbench.solve(some, "pgs", stop="residual=1e-6")
+            self.assertTrue(run.reached)
+            assert run.gamma is not None
+            self.assertLess(ccpbench.residuals(some, run.gamma)["residual"], 1e-6)
+
+    def test_joints_without_a_contact(self):
+        random = np.random.default_rng(5)
+        problem = with_joints(random)
+        bodies = problem.bodies
+        bodies.pairs, bodies.frame = np.zeros((0, 2), int), np.zeros((0, 3, 3))
+        bodies.arm_a = bodies.arm_b = np.zeros((0, 3))
+        problem.mu, problem.r = np.zeros(0), np.zeros((0, 3))
+        problem.rolling = problem.gap = problem.stiffness = None
+        self.assert_judged_alike(problem, random.normal(size=(problem.triples, 3)))
+
     def test_the_version_is_the_program_s(self):
         run = ccpbench.solve(DATA / "stack.h5", "vipm")
         self.assertEqual(run.referee_version, referee.REFEREE_VERSION)
@@ -135,9 +236,22 @@ class RefereeTest(FolderCase):
         with self.assertRaisesRegex(ValueError, r"expected 9 values \(3 per contact\), found 4"):
             ccpbench.residuals(stack, [0, 0, 0, 1])
         self.assertTrue(all(map(math.isnan, ccpbench.residuals(stack, np.full(9, np.inf)).values())))
-        stack.others = {"rolling/contact": np.array([0])}  # which it knows no cones of
-        with self.assertRaisesRegex(ValueError, "expected contacts alone, found /rolling/contact"):
+        stack.rolling = ccpbench.Rolling(np.array([1]), np.array([0.1]), np.zeros((1, 3)))
+        with self.assertRaisesRegex(ValueError, r"expected 12 values \(3 per triple\), found 9"):
             ccpbench.residuals(stack, np.zeros(9))
+
+    def test_the_cone_with_rolling_resistance(self):
+        """By the definition of a projection: x - p is normal to the cone at p, p is in it."""
+        random = np.random.default_rng(3)
+        x, mu, rho = random.normal(size=(2000, 6)), random.uniform(0, 2, 2000), random.uniform(0, 2, 2000)
+        mu[:200], rho[100:300] = 0, 0
+        p = ccpbench.project_rolling(x, mu, rho)
+        t, r = np.linalg.norm(p[:, 1:3], axis=1), np.linalg.norm(p[:, 3:], axis=1)
+        self.assertGreaterEqual(min((mu * p[:, 0] - t).min(), (rho * p[:, 0] - r).min()), -1e-14)
+        self.assertLess(np.abs(((x - p) * p).sum(axis=1)).max(), 1e-13)
+        y = p - x  # in the dual cone
+        self.assertGreater((y[:, 0] - mu * np.linalg.norm(y[:, 1:3], axis=1)
+                            - rho * np.linalg.norm(y[:, 3:], axis=1)).min(), -1e-13)
 
 
 @ccpbench.external
@@ -193,6 +307,34 @@ class SolveTest(FolderCase):
         run = ccpbench.solve("stack", double, stop="residual=1e-8")
         self.assertTrue(run.reached)
         self.assertEqual((run.law, run.stop), ("coulomb", ("coulomb_residual", 1e-8)))
+
+    def test_functions_say_what_they_take(self):
+        """Of problems with more than plain contacts; others are refused, in studies as well."""
+        problem = with_joints(np.random.default_rng(6))
+        problem.name, problem.compliance = "joints", np.ones((80, 3))
+
+        def zero(problem):
+            return 0 * problem.free_velocity
+
+        for features, lacks in (((), "compliant"), (("compliant", "equality"), "rolling"),
+                                (("compliant", "rolling"), "equality")):
+            solver = ccpbench.external(features=features)(zero)
+            run = ccpbench.solve(problem, solver)
+            self.assertEqual(run.status, "unsupported")
+            words = rf"zero does not say that it takes problems with .* \(features: {lacks}\)"
+            self.assertRegex(run.message, words)
+            with self.assertRaisesRegex(ValueError, words):
+                solver(problem)
+        takes = ccpbench.external(features=["compliant", "rolling", "equality"], name="all")(zero)
+        self.assertEqual(ccpbench.solve(problem, takes).status, "converged")
+        results = ccpbench.run({"name": "s", "problems": [problem], "stop": "residual=1e-6",
+                                "solvers": [ccpbench.external(zero), takes]},
+                               self.folder / "out", progress=False)
+        self.assertEqual({run.solver: run.status for run in results.runs},
+                         {"zero": "unsupported", "all": "converged"})
+        with self.assertRaisesRegex(ValueError, "features: expected some of compliant, rolling, "
+                                                "equality, found rubber"):
+            ccpbench.external(features="rubber")(zero)
 
     def test_functions_that_fail(self):
         def raises(problem):

@@ -13,6 +13,7 @@ The commands `plot`, `report`, `compare` and `reproduce` are modules of these na
 they need the extras that README.md lists.
 """
 from ccpbench.functions import External, external
+from ccpbench.pools import Equality, Rolling
 from ccpbench.problem import (
     Assembled,
     Bodies,
@@ -23,13 +24,16 @@ from ccpbench.problem import (
     write_problem,
     write_sequence,
 )
-from ccpbench.program import ProgramError, Results, generate, read_results, run, solve
-from ccpbench.referee import project, residuals
+from ccpbench.program import ProgramError, Results, generate, read_results, run, simulate, solve
+from ccpbench.referee import project, project_rolling, residuals
 from ccpbench.results import Run, Series, group, read_folder, read_result
 from ccpbench.tables import target_table
+from ccpbench.trajectory import Trajectory, read_trajectory, write_trajectory
 
 __version__ = "0.1.0"
-__all__ = ["Assembled", "Bodies", "External", "Problem", "ProgramError", "Results", "Run", "Series",
-           "__version__", "external", "generate", "group", "project", "read_folder", "read_problem",
-           "read_result", "read_results", "read_sequence", "residuals", "run", "solve",
-           "target_table", "write_answer", "write_problem", "write_sequence"]
+__all__ = ["Assembled", "Bodies", "Equality", "External", "Problem", "ProgramError", "Results",
+           "Rolling", "Run", "Series", "Trajectory", "__version__", "external", "generate", "group",
+           "project", "project_rolling", "read_folder", "read_problem", "read_result",
+           "read_results", "read_sequence", "read_trajectory", "residuals", "run", "simulate",
+           "solve", "target_table", "write_answer", "write_problem", "write_sequence",
+           "write_trajectory"]

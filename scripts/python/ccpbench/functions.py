@@ -28,9 +28,13 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ccpbench.arrays import Floats
 from ccpbench.client import SOCKET
-from ccpbench.problem import Floats, Problem, read_problem, write_answer
+from ccpbench.problem import Problem, read_problem, write_answer
 
+FEATURES = {"compliant": "compliant contacts (/contacts/compliance)",
+            "rolling": "rolling resistance (/rolling)",
+            "equality": "equality constraints (/equality)"}  # as solvers/registry.cpp names them
 APART = 1.1  # kept iterates are so many times as late as the one before
 
 
@@ -55,7 +59,7 @@ class Look:
         return time.perf_counter() - self._begin - self._excluded
 
     def __call__(self, gamma: ArrayLike) -> None:
-        """@param gamma  impulses, [n][3] or [3n], N s. @throws OutOfTime"""
+        """@param gamma  impulses, [t][3] or [3t], N s. @throws OutOfTime"""
         now, begin = self.time, time.perf_counter()
         self.iterations += 1
         self.last = np.array(gamma, float)
@@ -69,14 +73,27 @@ class Look:
 class External:
     """A solver of the reader's own; `external` makes it of a function."""
 
-    def __init__(self, function: Callable[..., ArrayLike], name: str, law: str = "convex"):
+    def __init__(self, function: Callable[..., ArrayLike], name: str, law: str = "convex",
+                 features: Sequence[str] = ()):
+        features = (features,) if isinstance(features, str) else tuple(features)
         if law not in ("convex", "coulomb"):
             raise ValueError(f"law: expected convex or coulomb, found {law}")
-        self.function, self.name, self.law = function, name, law
+        for feature in features:
+            if feature not in FEATURES:
+                raise ValueError(f"features: expected some of {', '.join(FEATURES)}, found "
+                                 f"{feature}")
+        self.function, self.name, self.law, self.features = function, name, law, features
         self.looks = len(inspect.signature(function).parameters) > 1
 
     def __call__(self, problem: Problem, look: Callable[[ArrayLike], None] | None = None) -> Any:
-        """Calls the function, unjudged."""
+        """Calls the function, unjudged.
+
+        @throws ValueError  the problem has something that it does not say it takes
+        """
+        for feature in problem.features:
+            if feature not in self.features:
+                raise ValueError(f"{self.name} does not say that it takes problems with "
+                                 f"{FEATURES[feature]} (features: {feature})")
         if not self.looks:
             return self.function(problem)
         return self.function(problem, Look() if look is None else look)
@@ -103,28 +120,32 @@ class External:
             gamma = look.last
         elapsed = look.time
         found = np.asarray(gamma if gamma is not None else np.zeros(0), float)
-        if found.size != problem.r.size:
+        if found.size != 3 * problem.triples:
+            what = "triple" if problem.pools else "contact"
             raise ValueError(f"{self.name} returned {found.size} numbers; expected impulses, "
-                             f"{problem.r.size} numbers (3 per contact)")
+                             f"{3 * problem.triples} numbers (3 per {what})")
         write_answer(output, found, look.kept, solve_time=elapsed,
                      iterations=max(look.iterations, 1),
                      version=f"Python {platform.python_version()}, NumPy {np.__version__}")
 
 
 def external(function: Callable[..., ArrayLike] | None = None, *, name: str | None = None,
-             law: str = "convex") -> Any:
+             law: str = "convex", features: Sequence[str] = ()) -> Any:
     """Makes a solver of a function: `@ccpbench.external` above `def mine(problem)`, or above
     `def mine(problem, look)` to report iterates on the way, as `look(gamma)`.
 
-    The function gets a Problem and returns impulses, [n][3] or [3n], N s, in contact axes. Its
+    The function gets a Problem and returns impulses, [t][3] or [3t], N s, in contact axes, with
+    t = n triples where there are only contacts. Its
     clock runs from its call to its return, less what `look` takes; at the time limit `look` ends
     it.
 
     @param name  what tables call it: letters, digits, -, _ and . (default: the function's)
     @param law   which problem it solves: convex or coulomb
+    @param features  what of problems it takes beyond plain contacts, of compliant, rolling and
+                     equality; problems that have something else are not given to it
     """
     def made(function: Callable[..., ArrayLike]) -> External:
-        return External(function, name or function.__name__, law)
+        return External(function, name or function.__name__, law, features)
     return made if function is None else made(function)
 
 

@@ -2,6 +2,8 @@
 u = (N + Sigma) gamma + r, K* ∋ u ⊥ gamma ∈ K.
 
 Impulses gamma [N s], velocities u and r [m/s], all of shape [n][3] in contact axes (n, t1, t2).
+With rolling resistance or equality constraints gamma and u are [t][3]: the contacts' triples, then
+the rolling ones, then those of the equality constraints.
 """
 import hashlib
 import os
@@ -9,17 +11,19 @@ import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.integer[Any]]
-VERSION = 1
+from ccpbench.arrays import Floats, Integers
+from ccpbench.pools import Equality, Motion, Rolling, with_diagonal
+
+VERSION = 2  # of files with rolling resistance or equality constraints; those without have 1
+Pool = TypeVar("Pool", Rolling, Equality)
 
 
 @dataclass
@@ -39,35 +43,47 @@ class Bodies:
 
     def product(self, gamma: Floats) -> Floats:
         """N gamma, body by body."""
-        inverse_mass = np.append(self.inverse_mass, 0.0)  # the last body: immovable
-        a, b = (self.pairs % len(inverse_mass)).T
-        world = np.einsum("cij,ci->cj", self.frame, gamma)  # on body B; body A gets the opposite
-        v = inverse_mass[:, None] * self._sums(world, world)
-        relative = v[b] - v[a]
-        if self.inverse_inertia is not None and self.arm_a is not None and self.arm_b is not None:
-            inverse_inertia = np.append(self.inverse_inertia, np.zeros((1, 3, 3)), axis=0)
-            torque = self._sums(np.cross(self.arm_a, world), np.cross(self.arm_b, world))
-            w = np.einsum("bij,bj->bi", inverse_inertia, torque)
-            relative += np.cross(w[b], self.arm_b) - np.cross(w[a], self.arm_a)
-        product: Floats = np.einsum("cij,cj->ci", self.frame, relative)
-        return product
+        return self.relative(self.motion(self.load(gamma)))
 
-    def velocities(self, gamma: Floats) -> Floats:
-        """M^-1 D gamma without rotation, [b][3], m/s: what gamma adds to the bodies' velocities."""
-        inverse_mass = np.append(self.inverse_mass, 0.0)
-        world = np.einsum("cij,ci->cj", self.frame, gamma)
-        velocities: Floats = (inverse_mass[:, None] * self._sums(world, world))[:-1]
-        return velocities
+    def load(self, gamma: Floats) -> Motion:
+        """D gamma: force and torque on each body and, in the last row, on what is immovable."""
+        world = np.einsum("cij,ci->cj", self.frame, gamma)  # on body B; body A gets the opposite
+        if self.arm_a is None or self.arm_b is None:
+            return self._sums(world, world), np.zeros((len(self.inverse_mass) + 1, 3))
+        return (self._sums(world, world),
+                self._sums(np.cross(self.arm_a, world), np.cross(self.arm_b, world)))
+
+    def motion(self, load: Motion) -> Motion:
+        """M^-1 times a load: linear and angular velocities."""
+        return (np.append(self.inverse_mass, 0.0)[:, None] * load[0],
+                np.einsum("bij,bj->bi", self.spin(), load[1]))
+
+    def relative(self, motion: Motion) -> Floats:
+        """D^T times velocities: of B against A at every contact, in contact axes."""
+        v, w = motion
+        a, b = (self.pairs % len(v)).T
+        relative = v[b] - v[a]
+        if self.arm_a is not None and self.arm_b is not None:
+            relative = relative + np.cross(w[b], self.arm_b) - np.cross(w[a], self.arm_a)
+        velocity: Floats = np.einsum("cij,cj->ci", self.frame, relative)
+        return velocity
+
+    def spin(self) -> Floats:
+        """Inverse inertia of each body and, in the last row, of what is immovable."""
+        spin = np.zeros((len(self.inverse_mass) + 1, 3, 3))
+        if self.inverse_inertia is not None:
+            spin[:-1] = self.inverse_inertia
+        return spin
 
     def diagonal_blocks(self) -> Floats:
         """N_cc of every contact, [n][3][3], 1/kg, in contact axes."""
         inverse_mass = np.append(self.inverse_mass, 0.0)
         blocks = inverse_mass[self.pairs].sum(axis=1)[:, None, None] * np.eye(3)
         if self.inverse_inertia is not None and self.arm_a is not None and self.arm_b is not None:
-            inverse_inertia = np.append(self.inverse_inertia, np.zeros((1, 3, 3)), axis=0)
+            spin = self.spin()
             for body, arm in zip(self.pairs.T, (self.arm_a, self.arm_b), strict=True):
                 cross = np.cross(arm[:, None, :], np.eye(3))  # rows arm x e_j: the transpose
-                blocks = blocks + np.einsum("cik,ckl,cjl->cij", cross, inverse_inertia[body], cross)
+                blocks = blocks + np.einsum("cik,ckl,cjl->cij", cross, spin[body], cross)
         turned: Floats = np.einsum("cik,ckl,cjl->cij", self.frame, blocks, self.frame)
         return turned
 
@@ -75,8 +91,10 @@ class Bodies:
         """[b + 1][3]: for each body what its contacts do to it, minus those where it is A."""
         count = len(self.inverse_mass) + 1
         a, b = (self.pairs % count).T
-        return np.stack([np.bincount(b, on_b[:, axis], count) - np.bincount(a, on_a[:, axis], count)
-                         for axis in range(3)], axis=1)
+        sums: Floats = np.stack(
+            [np.bincount(b, on_b[:, axis], count) - np.bincount(a, on_a[:, axis], count)
+             for axis in range(3)], axis=1).astype(float)  # of no contacts: integers
+        return sums
 
 
 @dataclass
@@ -116,17 +134,41 @@ class Problem:
     content_sha256: str = ""           # as the file says; `content_hash` works it out
     gravity: Floats = field(default_factory=lambda: np.zeros(3))  # m/s^2
     guesses: dict[str, Floats] = field(default_factory=dict)      # points to start from, N s
+    guess_methods: dict[str, str] = field(default_factory=dict)   # where they come from
     gap: Floats | None = None          # [n], m
     stiffness: Floats | None = None    # [n][2], N/m
     identity: Integers | None = None   # [n], what a contact keeps in a sequence
     reference_velocity: Floats | None = None                      # [b][6], M^-1 D reference
     reference_method: str = ""
     certificate: dict[str, float] = field(default_factory=dict)   # of the reference, by measure
-    others: dict[str, NDArray[Any]] = field(default_factory=dict)  # arrays of /rolling, /equality
+    rolling: Rolling | None = None
+    equality: Equality | None = None
 
     @property
     def contacts(self) -> int:
         return len(self.mu)
+
+    @property
+    def pools(self) -> list[Rolling | Equality]:
+        """What there is beside the contacts, in the order of the triples."""
+        return [pool for pool in (self.rolling, self.equality) if pool is not None and len(pool.r)]
+
+    @property
+    def triples(self) -> int:
+        """Of gamma and u; the number of contacts where there is nothing else."""
+        return self.contacts + sum(len(pool.r) for pool in self.pools)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What a solver must take, of compliant, rolling and equality; () for plain contacts."""
+        compliant = self.compliance is not None and len(self.compliance) > 0
+        return (("compliant",) if compliant else ()) + tuple(
+            "rolling" if isinstance(pool, Rolling) else "equality" for pool in self.pools)
+
+    @property
+    def free_velocity(self) -> Floats:
+        """r of all triples, [t][3]."""
+        return np.concatenate([self.r, *(pool.r for pool in self.pools)])
 
     @property
     def form(self) -> str:
@@ -134,10 +176,7 @@ class Problem:
 
     def diagonal_blocks(self) -> Floats:
         """(N + Sigma)_cc of every contact, [n][3][3], 1/kg, in contact axes."""
-        blocks = self.delassus.diagonal_blocks()
-        if self.compliance is not None:
-            blocks[:, [0, 1, 2], [0, 1, 2]] += self.compliance
-        return blocks
+        return with_diagonal(self.delassus.diagonal_blocks(), self.compliance)
 
     def content_hash(self) -> str:
         """What identifies the content, whatever name, source, reference and guesses are."""
@@ -148,14 +187,42 @@ class Problem:
             digest.update(values.tobytes())
         return digest.hexdigest()
 
+    def motion(self, gamma: Floats) -> Motion:
+        """M^-1 D gamma, what impulses add to the velocities of bodies: linear and angular,
+        [b + 1][3] each, the last row of what is immovable. Bodies form."""
+        bodies = self.bodies
+        load, first = bodies.load(gamma[:self.contacts]), self.contacts
+        for pool in self.pools:
+            pool.add_load(bodies, gamma[first:first + len(pool.r)], load)
+            first += len(pool.r)
+        return bodies.motion(load)
+
     def product(self, gamma: Floats) -> Floats:
         """(N + Sigma) gamma; N of the form with bodies is never made."""
-        given_way = 0.0 if self.compliance is None else self.compliance * gamma
-        return self.delassus.product(gamma) + given_way
+        if self.pools:
+            bodies, motion = self.bodies, self.motion(gamma)
+            product = np.concatenate([bodies.relative(motion),
+                                      *(pool.velocity(bodies, motion) for pool in self.pools)])
+        else:
+            product = self.delassus.product(gamma)
+        first = 0
+        for part in (self, *self.pools):
+            count = len(part.r)
+            if part.compliance is not None:
+                product[first:first + count] += part.compliance * gamma[first:first + count]
+            first += count
+        return product
 
     def velocity(self, gamma: Floats) -> Floats:
         """u = (N + Sigma) gamma + r."""
-        return self.product(gamma) + self.r
+        return self.product(gamma) + self.free_velocity
+
+    @property
+    def bodies(self) -> Bodies:
+        """@throws ValueError  only N is known"""
+        if not isinstance(self.delassus, Bodies):
+            raise ValueError(f"{self.name}: expected the bodies form, found N assembled")
+        return self.delassus
 
 
 # Shapes of a contact's or a body's row, and whether an array is there even without elements.
@@ -189,9 +256,14 @@ def arrays_of(problem: Problem) -> list[tuple[str, NDArray[Any]]]:
     """
     given: dict[str, Any] = {
         "ccp/mu": problem.mu, "ccp/r": problem.r, "contacts/stiffness": problem.stiffness,
-        "contacts/gap": problem.gap, **problem.others}
+        "contacts/gap": problem.gap}
     if problem.compliance is not None:
         given["contacts/compliance"] = problem.compliance[:, :2]
+    given |= {f"{group}/{name}": values
+              for group, pool in (("rolling", problem.rolling), ("equality", problem.equality))
+              if pool is not None for name, values in vars(pool).items()}
+    if problem.rolling is not None and problem.rolling.compliance is not None:
+        given["rolling/compliance"] = problem.rolling.compliance[:, :2]
     spins = False
     if isinstance(problem.delassus, Bodies):
         bodies = problem.delassus
@@ -206,7 +278,9 @@ def arrays_of(problem: Problem) -> list[tuple[str, NDArray[Any]]]:
                   "delassus/columns": problem.delassus.columns,
                   "delassus/blocks": problem.delassus.blocks}
     counts = {"ccp": problem.contacts, "contacts": problem.contacts,
-              "bodies": len(given.get("bodies/inverse_mass", ()))}
+              "bodies": len(given.get("bodies/inverse_mass", ())),
+              "rolling": len(given.get("rolling/contact", ())),
+              "equality": len(given.get("equality/rows", ()))}
     arrays = []
     for path, kind, row, always in LAYOUT[problem.form]:
         values = given.get(path)
@@ -257,9 +331,10 @@ def read_sequence(path: str | os.PathLike[str], only: int | None = None) -> list
 
 def refuse_others(group: Any, kind: str, where: str) -> None:
     """@throws ValueError if it is something else, or of another version"""
-    root = group.attrs
-    if root.get("format") != f"ccpbench-{kind}" or root.get("version") != VERSION:
-        raise ValueError(f"{where}: expected a ccpbench {kind} file of version {VERSION}, "
+    root, versions = group.attrs, (1, VERSION) if kind == "problem" else (1,)
+    if root.get("format") != f"ccpbench-{kind}" or root.get("version") not in versions:
+        raise ValueError(f"{where}: expected a ccpbench {kind} file of version "
+                         f"{' or '.join(map(str, versions))}, "
                          f"found {root.get('format')!r} of version {root.get('version')!r}")
 
 
@@ -280,13 +355,16 @@ def problem_of(group: Any, where: str) -> Problem:
             gravity=np.array(ccp.get("gravity", np.zeros(3)), float),
             guesses={name: guess["gamma"][()] for name, guess in group["guesses"].items()}
             if "guesses" in group else {},
+            guess_methods={name: str(guess.attrs.get("method", ""))
+                           for name, guess in group["guesses"].items()}
+            if "guesses" in group else {},
             gap=optional(group, "contacts/gap"), stiffness=optional(group, "contacts/stiffness"),
             identity=optional(group, "contacts/identity"),
             reference_velocity=optional(group, "reference/velocity"),
             reference_method=str(about.pop("method", "")),
             certificate={name: float(value) for name, value in about.items()},
-            others={path: group[path][()] for path, *_ in LAYOUT["bodies"]
-                    if path.startswith(("rolling/", "equality/")) and path in group})
+            rolling=read_pool(group, "rolling", Rolling),
+            equality=read_pool(group, "equality", Equality))
     except KeyError as error:
         raise ValueError(f"{where}: {error.args[0]}") from error
 
@@ -294,6 +372,17 @@ def problem_of(group: Any, where: str) -> Problem:
 def optional(group: Any, name: str) -> Any:
     """A dataset of an open file; None: not there, or empty."""
     return group[name][()] if name in group and group[name].size else None
+
+
+def read_pool(group: Any, name: str, kind: type[Pool]) -> Pool | None:
+    """Triples beside the contacts; None: there are none."""
+    needed = [part.name for part in fields(kind) if part.name != "compliance"]
+    if optional(group, f"{name}/{needed[0]}") is None:
+        return None
+    compliance = optional(group, f"{name}/compliance")
+    if name == "rolling" and compliance is not None:
+        compliance = compliance[:, [0, 1, 1]]
+    return kind(**{part: group[f"{name}/{part}"][()] for part in needed}, compliance=compliance)
 
 
 def read_delassus(group: Any) -> Bodies | Assembled:
@@ -344,7 +433,7 @@ def write_sequence(path: str | os.PathLike[str], name: str, steps: Sequence[Prob
             raise ValueError(f"{name}#{number}: expected an identity of each of the "
                              f"{step.contacts} contacts, found {step.identity}")
     with whole_or_not(path, force) as file:
-        file.attrs.update({"format": "ccpbench-sequence", "version": np.int64(VERSION),
+        file.attrs.update({"format": "ccpbench-sequence", "version": np.int64(1),
                            "name": name})
         for number, step in enumerate(steps):
             fill_problem(file.create_group(f"steps/{number:04d}"), step)
@@ -352,7 +441,8 @@ def write_sequence(path: str | os.PathLike[str], name: str, steps: Sequence[Prob
 
 def fill_problem(group: Any, problem: Problem) -> None:
     """Writes a problem into an empty group."""
-    group.attrs.update({"format": "ccpbench-problem", "version": np.int64(VERSION),
+    version = VERSION if problem.pools else 1
+    group.attrs.update({"format": "ccpbench-problem", "version": np.int64(version),
                         "name": problem.name, "form": problem.form,
                         "content_sha256": problem.content_hash()})
     for path, values in arrays_of(problem):
@@ -373,7 +463,7 @@ def fill_problem(group: Any, problem: Problem) -> None:
             raise ValueError(f"{problem.name}: guess: expected a name of letters, digits, - and _, "
                              f"found {name!r}")
         group[f"guesses/{name}/gamma"] = np.asarray(gamma, "<f8")
-        group[f"guesses/{name}"].attrs["method"] = "not told"
+        group[f"guesses/{name}"].attrs["method"] = problem.guess_methods.get(name, "not told")
     group.create_group("source").attrs.update(problem.source)
 
 

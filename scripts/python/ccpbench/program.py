@@ -19,6 +19,7 @@ from ccpbench.places import find_program
 from ccpbench.problem import Problem, read_problem, write_problem
 from ccpbench.results import Run, group, leading_measure, read_folder, read_result
 from ccpbench.tables import target_table
+from ccpbench.trajectory import Trajectory, read_trajectory
 
 AnyPath = str | os.PathLike[str]
 Limits = str | Mapping[str, float] | Sequence[str]  # residual=1e-6, {"residual": 1e-6}, a list
@@ -56,6 +57,26 @@ def generate(what: str, *words: str, output: AnyPath | None = None,
         if done.returncode != 0:
             raise ProgramError(complaint(done.stderr, done.returncode))
         return read_problem(path)
+
+
+def simulate(scene: str, *, output: AnyPath | None = None, program: AnyPath | None = None,
+             **options: object) -> Trajectory:
+    """Moves the bodies of a scene: `simulate("bouncing-ball[height=0.5]", until=2)` is `ccpbench
+    simulate 'bouncing-ball[height=0.5]' --until 2` (docs/trajectory-format.md).
+
+    @param output  a file to keep the trajectory in; there must be none of that name
+
+    @throws ProgramError  the program refused it, a body got too fast, or it is not there
+    """
+    with tempfile.TemporaryDirectory(prefix="ccpbench-") as scratch:
+        path = Path(output) if output is not None else Path(scratch) / "trajectory.h5"
+        given = [word for name, value in options.items()
+                 for word in ("--" + name.replace("_", "-"), str(value))]
+        done = subprocess.run([program_of(program), "simulate", scene, *given, "-o", str(path)],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise ProgramError(complaint(done.stderr, done.returncode))
+        return read_trajectory(path)
 
 
 def limits_text(limits: Limits) -> str:
@@ -106,6 +127,7 @@ def solve(problem: AnyPath | Problem, solver: str | External, *, stop: Limits = 
         if isinstance(solver, External):
             words += ["--solver", solver.name, "--law", solver.law, "--external",
                       " ".join(map(quoted, host.command(solver)))]
+            words += ["--features", ",".join(solver.features)] if solver.features else []
         else:
             words += ["--solver", solver]
         done = subprocess.run(words, capture_output=True, text=True, check=False,
@@ -225,7 +247,9 @@ def entry_of(solver: Any, host: Host) -> Any:
     """A solver as a study names it."""
     if not isinstance(solver, External):
         return solver
-    return {"external": {"name": solver.name, "law": solver.law, "command": host.command(solver)}}
+    features = {"features": list(solver.features)} if solver.features else {}
+    return {"external": {"name": solver.name, "law": solver.law, "command": host.command(solver),
+                         **features}}
 
 
 def started(words: Sequence[str], environment: Mapping[str, str], tell: Progress) -> str:

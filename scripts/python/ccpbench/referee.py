@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ccpbench.problem import Bodies, Floats, Problem
+from ccpbench.arrays import Floats
+from ccpbench.pools import Equality, Rolling
+from ccpbench.problem import Bodies, Problem
 
 REFEREE_VERSION = 2
 
@@ -23,6 +25,21 @@ def project(x: Floats, mu: Floats) -> Floats:
     projected = np.where(inside[:, None], x, np.column_stack([along, scale[:, None] * x[:, 1:]]))
     projected[apex] = 0
     return projected
+
+
+def project_rolling(x: Floats, mu: Floats, rho: Floats) -> Floats:
+    """The nearest points of the cones {n >= 0, |t| <= mu n, |r| <= rho n}; x [n][6]: n, t, r.
+
+    The normal part is the root of n - x_n - mu (|t| - mu n)_+ - rho (|r| - rho n)_+, the smallest
+    of four increasing lines: the largest of their roots.
+    """
+    t, r = np.linalg.norm(x[:, 1:3], axis=1), np.linalg.norm(x[:, 3:], axis=1)
+    roots = [(x[:, 0] + a * mu * t + b * rho * r) / (1 + a * mu**2 + b * rho**2)
+             for a in (0, 1) for b in (0, 1)]
+    n = np.maximum(np.max(roots, axis=0), 0)
+    cut_t = np.where(t > mu * n, mu * n / np.where(t > 0, t, 1), 1)
+    cut_r = np.where(r > rho * n, rho * n / np.where(r > 0, r, 1), 1)
+    return np.column_stack([n, cut_t[:, None] * x[:, 1:3], cut_r[:, None] * x[:, 3:]])
 
 
 def distance_to_cone(x: Floats, mu: Floats) -> Floats:
@@ -91,39 +108,107 @@ def residuals(problem: Problem, gamma: ArrayLike) -> dict[str, float]:
     """All measures of impulses, in the order of `ccpbench list measures`. NaN: not defined, as
     where there is no reference, and all of them for impulses that are not finite.
 
-    @param gamma  [n][3] or [3n], N s, contact axes
+    @param gamma  [t][3] or [3t], N s, contact axes; t = n but for problems with more than contacts
 
-    @throws ValueError  it has another size, or the problem has more than contacts
+    @throws ValueError  it has another size
     """
-    if problem.others:
-        raise ValueError(f"{problem.name}: expected contacts alone, found "
-                         + ", ".join(f"/{path}" for path in problem.others))
     gamma = np.asarray(gamma, float)
-    if gamma.size != problem.r.size:
-        raise ValueError(f"gamma: expected {problem.r.size} values (3 per contact), found "
+    if gamma.size != 3 * problem.triples:
+        what = "triple" if problem.pools else "contact"
+        raise ValueError(f"gamma: expected {3 * problem.triples} values (3 per {what}), found "
                          f"{gamma.size}")
     gamma = gamma.reshape(-1, 3)
-    n, mu = problem.contacts, problem.mu
-    if n == 0:
+    if problem.triples == 0:
         return dict.fromkeys(NAMES, 0.0)
     with np.errstate(invalid="ignore", over="ignore"):
         u = problem.velocity(gamma)
         if not np.isfinite(gamma).all() or not np.isfinite(u).all():
             return dict.fromkeys(NAMES, math.nan)
-    scales = scales_of(problem)
+    convex, coulomb = (of_pools if problem.pools else of_contacts)(problem, gamma, u)
+    values = {**convex, "error": float(np.maximum(convex["cost"], convex["feas"])),
+              "energy": math.sqrt(2 * convex["complementarity"]),
+              **against_reference(problem, gamma, u),
+              **{"coulomb_" + name: value for name, value in coulomb.items()}}
+    return {name: values[name] for name in NAMES}
+
+
+def of_contacts(problem: Problem, gamma: Floats, u: Floats) -> list[dict[str, float]]:
+    """The measures of the convex law and of Coulomb's, of contacts alone."""
+    n, mu, scales = problem.contacts, problem.mu, scales_of(problem)
     u_t, gamma_t = (np.linalg.norm(x[:, 1:], axis=1) for x in (u, gamma))
     pulls = np.where(mu == 0, -gamma[:, 0], 0)  # where mu = 0 the other two are blind to it
     feas = float(np.max([np.zeros(n), mu * u_t - u[:, 0], gamma_t - mu * gamma[:, 0], pulls]))
     cost = abs(float((gamma * u).sum())) / n
     primal = float(distance_to_cone(gamma, mu).max()) * scales.s / scales.q
-    convex = of_law(problem, scales, gamma, u, primal)
     v = u + np.column_stack([mu * u_t, np.zeros((n, 2))])
-    coulomb = of_law(problem, scales, gamma, v, primal)
-    values = {"cost": cost, "feas": feas, "error": max(cost, feas), "primal": primal, **convex,
-              "energy": math.sqrt(2 * convex["complementarity"]),
-              **against_reference(problem, gamma, u),
-              **{"coulomb_" + name: value for name, value in coulomb.items()}}
-    return {name: values[name] for name in NAMES}
+    both = {"cost": cost, "feas": feas, "primal": primal}
+    return [both | of_law(problem, scales, gamma, w, primal) for w in (u, v)]
+
+
+def pool_scales(problem: Problem, pool: Rolling | Equality) -> Floats:
+    """Mean diagonals of the pool's blocks of N + Sigma, over the rows in use, [k]."""
+    trace = np.trace(pool.diagonal_blocks(problem.bodies), axis1=1, axis2=2)
+    mean: Floats = trace / (pool.rows if isinstance(pool, Equality) else 3)
+    return mean
+
+
+def length(wanted: Floats, own: Floats) -> Floats:
+    """What makes impulses of a pool those of contacts: l^2 = wanted / own, 1 where one is zero."""
+    known = (wanted > 0) & (own > 0)
+    return np.sqrt(np.where(known, wanted, 1) / np.where(known, own, 1))
+
+
+def of_pools(problem: Problem, gamma: Floats, u: Floats) -> list[dict[str, float]]:
+    """The measures of both laws where there is rolling resistance or an equality constraint, which
+    are measured in units of contacts: moments over a length, angular velocities times it."""
+    n, mu = problem.contacts, problem.mu
+    contact_scale = np.trace(problem.diagonal_blocks(), axis1=1, axis2=2) / 3
+    s, count = float(contact_scale.mean()) if n else 0.0, 3.0 * n
+    rho, roll, spin = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3))
+    free, first = [problem.r], n
+    joints = [np.zeros((0, 3))] * 2  # impulses and velocities
+    outside = joints[0]              # impulses in rows that are not there
+    for pool in problem.pools:
+        own = pool_scales(problem, pool)
+        if isinstance(pool, Equality) and n == 0:
+            s = float((pool.rows * own).sum() / pool.rows.sum())
+        some = slice(first, first + len(pool.r))
+        if isinstance(pool, Rolling):
+            scale = length(contact_scale[pool.contact], own)[:, None]
+            rho[pool.contact] = pool.rho / scale[:, 0]
+            roll[pool.contact], spin[pool.contact] = gamma[some] / scale, u[some] * scale
+            count += pool.r.size
+        else:
+            scale = length(np.full(len(pool.r), s or 1.0), own)[:, None]
+            joints = [gamma[some] / scale, np.where(pool.used, u[some] * scale, 0)]
+            outside = np.where(pool.used, 0, joints[0])
+            count += float(pool.rows.sum())
+        free.append(pool.r * scale)
+        first += len(pool.r)
+    s = s if s > 0 else 1.0
+    q = math.sqrt(float((np.concatenate(free)**2).sum()) / count) or 1.0
+    cones = n + len(joints[0])
+    g = np.hstack([gamma[:n], roll])
+    primal = float(np.linalg.norm(g - project_rolling(g, mu, rho), axis=1).max(initial=0))
+    primal = max(primal, float(np.linalg.norm(outside, axis=1).max(initial=0)))
+    slip = mu * np.linalg.norm(u[:n, 1:], axis=1) + rho * np.linalg.norm(spin, axis=1)
+    laws = []
+    for more in (0, slip):  # De Saxcé's, for Coulomb's law
+        v = np.hstack([u[:n], spin])
+        v[:, 0] += more
+        work = float((g * v).sum() + (joints[0] * joints[1]).sum())
+        apart = np.linalg.norm(project_rolling(-v, mu, rho), axis=1)  # Moreau: to the dual cone
+        dual = max(float(apart.max(initial=0)),
+                   float(np.linalg.norm(joints[1], axis=1).max(initial=0))) / q
+        step = g - project_rolling(g - v / s, mu, rho)
+        natural = max(float(np.abs(step).max(initial=0)),
+                      float(np.abs(joints[1]).max(initial=0)) / s)
+        gap = abs(work) * s / (cones * q * q)
+        laws.append({"cost": abs(work) / cones, "dual": dual, "primal": primal * s / q,
+                     "complementarity": gap, "residual": max(dual, primal * s / q, gap),
+                     "natural_map": natural * s / q, "feas": math.nan, "merit": math.nan,
+                     "normal_residual": math.nan})
+    return laws
 
 
 def against_reference(problem: Problem, gamma: Floats, u: Floats) -> dict[str, float]:
@@ -134,14 +219,15 @@ def against_reference(problem: Problem, gamma: Floats, u: Floats) -> dict[str, f
         return known
 
     def objective(x: Floats, at: Floats) -> float:
-        return float(0.5 * (x * (at + problem.r)).sum())
+        return float(0.5 * (x * (at + problem.free_velocity)).sum())
     known["objective_gap"] = (objective(gamma, u)
                               - objective(reference, problem.velocity(reference)))
     if isinstance(problem.delassus, Bodies):
-        apart = problem.delassus.velocities(gamma) - problem.delassus.velocities(reference)
+        apart = (problem.motion(gamma)[0] - problem.motion(reference)[0])[:-1]
         known["velocity"] = float(np.linalg.norm(apart, axis=1).max(initial=0))
-    presses = (reference[:, 0] > 0) & (reference[:, 0] >= 1e-3 * reference[:, 0].mean())
-    relative = np.abs(gamma[presses, 0] - reference[presses, 0]) / reference[presses, 0]
+    normal, given = reference[:problem.contacts, 0], gamma[:problem.contacts, 0]
+    presses = (normal > 0) & (normal >= 1e-3 * normal.sum() / max(problem.contacts, 1))
+    relative = np.abs(given[presses] - normal[presses]) / normal[presses]
     known["multiplier"] = float(relative.mean()) if presses.any() else 0.0
     return known
 

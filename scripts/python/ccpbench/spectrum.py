@@ -13,7 +13,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from ccpbench.problem import Bodies, Floats, Problem, read_problem
+from ccpbench.arrays import Floats
+from ccpbench.problem import Bodies, Problem, read_problem
 
 Path = str | os.PathLike[str]
 

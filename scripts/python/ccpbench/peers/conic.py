@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ccpbench.arrays import Floats
 from ccpbench.peers.problem import UnitFreeProblem
-from ccpbench.problem import Floats
 
 Answer = tuple[Any, float, float, int, str]  # multipliers, setup s, solve s, iterations, status
 

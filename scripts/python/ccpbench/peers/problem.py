@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ccpbench.problem import Assembled, Bodies, Floats, read_problem, write_answer
+from ccpbench.arrays import Floats
+from ccpbench.problem import Assembled, Bodies, read_problem, write_answer
 
 DENSE_LIMIT = 6000  # rows of an assembled N that is factored as a dense matrix
 

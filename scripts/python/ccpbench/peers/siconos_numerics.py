@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
+from ccpbench.arrays import Floats
 from ccpbench.peers.problem import UnitFreeProblem
-from ccpbench.problem import Floats
 
 Fields = list[tuple[str, Any]]
 
