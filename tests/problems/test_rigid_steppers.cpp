@@ -378,6 +378,21 @@ TEST_CASE("an obstacle that moves pushes, and one that jumps is refused") {
   check_parts(error_of([&] { run("shake", model, bodies, 1); }), {"obstacle 0", "finite"});
 }
 
+TEST_CASE("a planar body stays in its plane, whatever is left of impulses across it") {
+  StepModel model;
+  model.gravity = {0, 0, -g};
+  for (const char* id : {"shake", "relaxation", "rattle", "moreau"}) {
+    CAPTURE(id);
+    Bodies bodies = ball_on_plane(BodyKind::planar, 0.1, 2, 0, 0.008);
+    const auto stepper = make_stepper(id, model);
+    const ContactProblem problem = stepper->problem(bodies);
+    REQUIRE(problem.contacts() == 1);
+    stepper->finish(bodies, problem, {0.2, 0, 1e-9});  // n, in the plane, across it
+    CHECK(bodies.velocity[1] == 0);
+    CHECK(bodies.position[1] == 0);
+  }
+}
+
 TEST_CASE("neither rounding nor turning round is a jump of an obstacle") {
   StepModel model;
   model.gravity = {};
