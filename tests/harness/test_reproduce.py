@@ -138,6 +138,24 @@ class ReproduceTest(FolderCase):
         self.assertAlmostEqual(drawn["history, \u03b2 = 0.85"][0] / drawn["cold"][0], 0.15, 2)
         self.assertLess(drawn["history, \u03b2 = 1"][0], 1e-3 * drawn["cold"][0])
 
+    def test_pile_starts_from_impulses_of_coulombs_law(self):
+        pile = self.folder / "pile.h5"
+        subprocess.run([PROGRAM, "generate", "pile", "--spheres", "6", "--contacts", "0", "--drop",
+                        "0.02", "--hertz-young", "6e6", "--young", "0", "--residual", "1e-9",
+                        "--steps", "2", "-o", pile], check=True, capture_output=True)
+        _, errors = self.reproduce("wang2016-fig7", "--program", PROGRAM, "--problems",
+                                   f"{pile}#0", "-o", self.folder, expect=1)
+        self.assertIn("expected FILE#STEP with a step before it", errors)
+        self.reproduce("wang2016-fig7", "--program", PROGRAM, "--problems", f"{pile}#1", "-o",
+                       self.folder)
+        runs = {}
+        for path in (self.folder / "wang2016-fig7-pile").glob("*.h5"):
+            with h5py.File(path) as file:
+                self.assertEqual(file["options"].attrs["law"], "coulomb")
+                runs[file.attrs["start"]] = file["curve/multiplier"][()]
+        self.assertAlmostEqual(runs["history"][0] / runs["cold"][0], 0.15, 2)
+        self.assertLess(runs["cold"][-1], 1e-5)
+
     def test_heat_maps(self):
         """A cell is what the result file of that choice says."""
         panels = self.figure("koziara2019-table4", "collapsing-pile#1")

@@ -85,16 +85,24 @@ class Workshop:
         problem = Path(self.problem(number))
         if problem.suffix == ".h5":
             return problem
-        data = Path(os.environ.get("CCPBENCH_DATA_DIR") or ROOT / "problems/data")
-        return data / f"{problem}.h5"
+        return self.data / f"{problem}.h5"
+
+    @property
+    def data(self) -> Path:
+        """The catalogue."""
+        return Path(os.environ.get("CCPBENCH_DATA_DIR") or ROOT / "problems/data")
 
     def study(self, name: str, numbers: Iterable[int | None]) -> None:
         """Makes the runs of a study of `ccpbench list studies` that are not there yet.
         @param numbers  the Test Problems it is of; (None,): problems of its own"""
+        problems = sorted({self.problem(number) for number in numbers})
+        self.study_on(name, [] if self.problems == "ours" else problems)
+
+    def study_on(self, name: str, problems: Sequence[str]) -> None:
+        """The same on these problems; none: the study's own."""
         study: str | Path = name
         changes = []
-        if self.problems != "ours":
-            problems = sorted({self.problem(number) for number in numbers})
+        if problems:
             changes.append(f"problems: [{', '.join(map(repr, problems))}]")
         if self.time_limit:
             changes.append(f"time_limit: {self.time_limit:g}")
