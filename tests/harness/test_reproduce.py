@@ -48,15 +48,43 @@ class ReproduceTest(FolderCase):
         self.assertEqual(names, [
             "kleinert2017-fig1", "kleinert2017-fig3", "kleinert2017-fig4", "kleinert2017-fig6",
             "kleinert2017-fig7", "kleinert2014-fig8", "kleinert2014-fig9", "kleinert2014-fig10",
-            "kleinert2014-fig11", "anitescu-lcp", "anitescu-particle", "anitescu-time",
+            "kleinert2014-fig11", "kleinert2014-tolerance", "anitescu-lcp", "anitescu-particle",
+            "anitescu-time",
             "anitescu-ellipse", "anitescu-painleve", "wang2016-fig3", "wang2016-fig4",
             "wang2016-fig7", "wang2016-fig8", "wang2016-sound", "koziara2019-fig2",
-            "koziara2019-table4"])
+            "koziara2019-table4", "which-law"])
         self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
         for name in names:  # each has a text
             self.assertIn(f"scripts/reproduce {name}\n", texts)
+
+    def test_table_of_what_there_is_counts_its_rows(self):
+        text = (ROOT / "docs/reproduce/README.md").read_text(encoding="utf-8")
+        states = ["done", "partly", "contradicted", "missing", "*none*"]
+        counts = {}
+        for part in text.split("\n### ")[1:]:
+            cells = [line.split("|")[2].strip() for line in part.splitlines() if "|" in line]
+            self.assertEqual(cells[:2], ["state", "---"])
+            self.assertTrue(set(cells[2:]) <= set(states), cells)
+            counts[part.splitlines()[0]] = [cells.count(state) for state in states]
+        self.assertEqual(len(counts), 5)
+        counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
+        for paper, numbers in counts.items():
+            self.assertIn(f"| {paper} | " + " | ".join(map(str, numbers)) + " |\n", text)
+
+    def test_laws_on_the_same_steps(self):
+        panels = self.figure("which-law")
+        self.assertNotIn("Coulomb", panels[1])  # contacts that carry do not open
+        more, fewer = (panels[3][f"LCP, {edges} edges"][1] for edges in (8, 4))
+        self.assertTrue((more < 1.001 * fewer).all(), (more, fewer))
+        step, lift = panels[1]["convex"]
+        np.testing.assert_array_equal(step, np.arange(1, 6))
+        # By hand: u_n = mu |u_t| where a contact slips, and friction is mu gamma_n |u_t| there.
+        with h5py.File(self.folder / "which-law/step-4-convex.h5") as file:
+            gamma = file["final/gamma"][()].reshape(-1, 3)
+        friction = panels[2]["convex"][1]
+        self.assertAlmostEqual(friction[3] / (lift[3] * gamma[:, 0].sum()), 1, 3)
 
     def test_wrong_usage(self):
         name = "kleinert2014-fig9"
@@ -92,6 +120,16 @@ class ReproduceTest(FolderCase):
                     np.testing.assert_allclose(x, file["curve/" + column][()][shown], rtol=1e-12)
                     np.testing.assert_allclose(y, error[shown], rtol=1e-12)
         self.assertEqual(names, set(panels[1]))
+
+    def test_tolerances_of_directions(self):
+        panels = self.figure("kleinert2014-tolerance", "v-groove")
+        names = {f"{strategy}, directions to {tolerance}"
+                 for strategy in ("path-following", "potential reduction")
+                 for tolerance in ("1e-3", "1e-6", "1e-8")}
+        self.assertEqual([set(panel) for panel in panels.values()], [names, names])
+        loose, tight = (panels[1][f"path-following, directions to {tolerance}"][0][-1]
+                        for tolerance in ("1e-3", "1e-8"))
+        self.assertLessEqual(loose, tight)
 
     def test_columns_are_those_of_the_table(self):
         folder = self.folder / "wang2016-fig3"

@@ -12,6 +12,7 @@ from ccpbench.reproduce import (
     kleinert2017,
     kleinert2017_ball,
     koziara2019,
+    laws,
     wang2016,
     wang2016_sound,
 )
@@ -56,6 +57,9 @@ FIGURES = [
     Figure("kleinert2014-fig11",
            "Kleinert 2014 Fig. 11: PGJ against IPM, and IPM with a direct solver",
            kleinert2014.run_sizes, kleinert2014.draw_sizes, 5),
+    Figure("kleinert2014-tolerance",
+           "Kleinert 2014 Figs. 9-11 with directions to 1e-3, 1e-6 and 1e-8, two sizes",
+           run_study("kleinert2014-tolerance", 1, 2), kleinert2014.draw_tolerances, 4),
     Figure("anitescu-lcp",
            "Anitescu slides, Solving the LCP: pyramids of 10 to 210 spheres, mu 0, 0.2, 0.8",
            anitescu.run_pyramids, anitescu.draw_pyramids, 6),
@@ -94,6 +98,9 @@ FIGURES = [
     Figure("koziara2019-table4",
            "Koziara 2019 Tables 3 and 4: pqn with delta relative to N_ii, and Gauss-Seidel",
            run_on_sequence("koziara2019-table4"), koziara2019.draw_relative, 3),
+    Figure("which-law",
+           "beyond the papers: convex, Coulomb's, polyhedral and compliant law on the same steps",
+           laws.run_laws, laws.draw_laws, 0.5),
 ]
 
 # The former numbers of the papers, aliases until the release after 0.1: 000-fig4.

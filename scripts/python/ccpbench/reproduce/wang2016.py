@@ -63,9 +63,10 @@ def run_pile(shop: Workshop) -> None:
                      path, accept=RESULTS_TOO)
             with h5py.File(path) as file:
                 gamma[k] = file["final/gamma"][()].reshape(-1, 3)
-        made = read_problem(place if name.endswith(".h5") else f"{shop.data / name}.h5#{step}")
-        same = read_problem(place if name.endswith(".h5") else f"{shop.data / name}.h5#{before}")
-        if not np.array_equal(made.identity, same.identity):
+        file_ = name if name.endswith(".h5") else f"{shop.data / name}.h5"
+        made, same = (read_problem(f"{file_}#{k}") for k in (step, before))
+        if made.identity is None or same.identity is None or \
+                not np.array_equal(made.identity, same.identity):
             raise Failure(f"{place}: expected the contacts of step {before}: a pile at rest")
         made.name = problem.stem
         made.reference, made.reference_velocity = gamma[step], None
