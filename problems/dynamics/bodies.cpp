@@ -179,7 +179,7 @@ double moved(const Obstacle& obstacle, double from, double to) {
 /// Halves the interval, keeping the half with the larger movement: where that does not shrink with
 /// the time it takes, the motion jumps.
 void refuse_jumps(const Obstacle& obstacle, std::size_t number, double from, double dt) {
-  const double all = moved(obstacle, from, from + dt);
+  double all = moved(obstacle, from, from + dt);
   if (!std::isfinite(all)) {
     throw InputError(fmt::format("obstacle {}", number), fmt::format("motion at {:.6g} s", from),
                      "a finite position and a unit quaternion", "another one");
@@ -190,10 +190,12 @@ void refuse_jumps(const Obstacle& obstacle, std::size_t number, double from, dou
     width /= 2;
     const double first = moved(obstacle, low, low + width);
     const double second = moved(obstacle, low + width, low + 2 * width);
+    all = std::max(all, first + second);  // one that turns round may end where it began
     step = std::max(first, second);
     if (second > first) low += width;
   }
-  if (step > 0.5 * all) {
+  const double rounding = 1e-12 * (1 + norm(obstacle.at(low).position));
+  if (step > 0.5 * all && step > rounding) {
     throw InputError(fmt::format("obstacle {}", number), fmt::format("motion at {:.6g} s", low),
                      "one without a jump", fmt::format("a jump by {:.3g} m or rad", step));
   }

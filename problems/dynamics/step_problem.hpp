@@ -42,7 +42,8 @@ std::vector<double> velocities_of(const Bodies& bodies);
 std::vector<double> relative_velocities(const PosedStep& posed, const Bodies& bodies);
 std::vector<double> approach_of(const PosedStep& posed, const Bodies& bodies);
 
-/// M^-1 D gamma, [m][6], of bodies as they are: walls move along their axes, and do not turn.
+/// M^-1 D gamma, [m][6], of bodies as they are: walls move along their axes, and do not turn;
+/// planar ones stay in their plane.
 std::vector<double> changes_of(const Bodies& bodies, const ContactProblem& problem,
                                const std::vector<double>& gamma);
 

@@ -21,15 +21,25 @@ double sphere_mass(const ColumnOptions& o) {
   return o.density * std::acos(-1.0) / 6 * o.diameter * o.diameter * o.diameter;
 }
 
+/// m, at rest, of the contact below sphere i. @param load  on top, in masses of a sphere
+double overlap_at_rest(const ColumnOptions& o, std::size_t i, double load) {
+  const double weight = -o.model.gravity[2] * sphere_mass(o), radius = o.diameter / 2;
+  const double k = hertz_stiffness(o.model.hertz, i == 0 ? 0 : radius, radius);
+  return std::pow((static_cast<double>(o.spheres - i) + load) * weight / k, 2.0 / 3);
+}
+
 Bodies column(const ColumnOptions& o) {
   check(o);
   Spheres spheres;
+  double sunk = 0;
   for (std::size_t i = 0; i < o.spheres; ++i) {
+    if (o.at_rest) sunk += overlap_at_rest(o, i, 0);
     spheres.position.insert(spheres.position.end(),
-                            {0, 0, (static_cast<double>(i) + 0.5) * o.diameter});
+                            {0, 0, (static_cast<double>(i) + 0.5) * o.diameter - sunk});
     spheres.radius.push_back(o.diameter / 2);
     spheres.mass.push_back(sphere_mass(o));
   }
+  spheres.mass.back() *= 1 + o.load;
   spheres.velocity.assign(3 * o.spheres, 0.0);
   return sphere_bodies(spheres, false);
 }
@@ -45,6 +55,9 @@ OptionList ColumnOptions::list() {
       .number("mu", model.mu, Range::at_least(0), "Friction coefficient")
       .number("dt", model.dt, Range::positive(), "Time step, s")
       .include(hertz_options(model.hertz, "young", Range::positive(), "Young's modulus, Pa"))
+      .flag("at_rest", at_rest, "Starts with the overlaps that a column at rest has")
+      .number("load", load, Range::at_least(0),
+              "By which the uppermost sphere is heavier, in masses of a sphere")
       .number("rest_speed", rest_speed, Range::positive(), "Largest speed of a column at rest, m/s")
       .number("longest", longest_time, Range::positive(), "Longest simulated time, s");
 }
@@ -59,12 +72,8 @@ ColumnOptions::ColumnOptions() {
 
 double column_height(const ColumnOptions& o) {
   check(o);
-  const double weight = -o.model.gravity[2] * sphere_mass(o), radius = o.diameter / 2;
   double height = static_cast<double>(o.spheres) * o.diameter;
-  for (std::size_t i = 0; i < o.spheres; ++i) {  // the contact below sphere i
-    const double k = hertz_stiffness(o.model.hertz, i == 0 ? 0 : radius, radius);
-    height -= std::pow(static_cast<double>(o.spheres - i) * weight / k, 2.0 / 3);
-  }
+  for (std::size_t i = 0; i < o.spheres; ++i) height -= overlap_at_rest(o, i, o.load);
   return height;
 }
 

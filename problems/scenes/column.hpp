@@ -17,6 +17,8 @@ struct ColumnOptions {
   double diameter = 0.013;   ///< m
   double density = 3700;     ///< kg/m^3
   SphereModel model;         ///< elastic
+  bool at_rest = false;      ///< starts with the overlaps of a column at rest, without the load
+  double load = 0;           ///< by which the uppermost sphere is heavier, in masses of a sphere
   double rest_speed = 1e-5;  ///< m/s, largest speed of a column at rest
   double longest_time = 20;  ///< s, simulated
   ColumnOptions();

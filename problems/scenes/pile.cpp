@@ -5,27 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <random>
 
 #include "problems/base/error.hpp"
 #include "problems/dynamics/steppers/elastic.hpp"
 #include "problems/dynamics/steppers/shake.hpp"
+#include "problems/scenes/random.hpp"
 
 namespace ccp {
 namespace {
-
-/// Uniform numbers with the same value on every platform, which std::uniform_real_distribution does
-/// not promise.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  double uniform(double low, double high) {
-    return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 constexpr double sweep = 1.5;  // of what a pair can approach within the step
 constexpr double flow_margin = 2e-3, settle_margin = 3e-3;  // m

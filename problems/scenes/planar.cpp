@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -20,14 +22,19 @@ OptionList& planar_options(OptionList& list, PlanarOptions& o) {
       .integer("steps", o.steps, Range::at_least(0), "Time steps before the problem is frozen");
 }
 
-/// Takes the steps. @return the problem of the one after
-ContactProblem run(const PlanarOptions& options, Bodies bodies, StepSolver& solver,
-                   const SceneRecorder& record) {
+std::array<double, 3> gravity_of(const PlanarOptions& options) {
   const double angle = options.slope * std::acos(-1.0) / 180;
+  return {options.gravity * std::sin(angle), 0, -options.gravity * std::cos(angle)};
+}
+
+/// Takes the steps. @return the problem of the one after
+ContactProblem run(const PlanarOptions& options, double inverse_inertia, Bodies bodies,
+                   StepSolver& solver, const SceneRecorder& record) {
   PlanarModel model;
   model.mu = options.mu;
   model.dt = options.dt;
-  model.gravity = {options.gravity * std::sin(angle), 0, -options.gravity * std::cos(angle)};
+  model.gravity = gravity_of(options);
+  model.inverse_inertia = inverse_inertia;
   PlanarStepper stepper(model);
   StepAccuracy accuracy;
   accuracy.max_iterations = std::numeric_limits<int>::max();
@@ -52,7 +59,8 @@ OptionList PyramidOptions::list() {
   list.integer("rows", rows, OptionList::Range::at_least(1),
                "Spheres on the ground; rows (rows + 1) / 2 in all")
       .number("radius", radius, OptionList::Range::positive(), "Of the spheres, m")
-      .number("mass", mass, OptionList::Range::positive(), "Of a sphere, kg");
+      .number("mass", mass, OptionList::Range::positive(), "Of a sphere, kg")
+      .choice("inertia", inertia, {"sphere", "disc"}, "2/5 or 1/2 of mass times radius squared");
   return planar_options(list, planar);
 }
 
@@ -63,8 +71,13 @@ OptionList ParticleOptions::list() {
   return planar_options(list, planar);
 }
 
-ContactProblem generate_pyramid(const PyramidOptions& options, StepSolver& solver,
-                                const SceneRecorder& record) {
+namespace {
+
+bool discs(const PyramidOptions& options) {
+  return options.inertia == "disc";
+}
+
+Spheres pyramid_spheres(const PyramidOptions& options) {
   PyramidOptions(options).list().check();
   check_size("pyramid", "rows", 0.5 * options.rows * (options.rows + 1.0));
   Spheres spheres;
@@ -78,9 +91,19 @@ ContactProblem generate_pyramid(const PyramidOptions& options, StepSolver& solve
     }
   }
   spheres.velocity.assign(3 * spheres.count(), 0.0);
-  const std::size_t count = spheres.count();
-  ContactProblem problem = run(options.planar, sphere_bodies(spheres, true), solver, record);
-  problem.source.description = fmt::format("a triangle of {} spheres in a plane", count);
+  return spheres;
+}
+
+}  // namespace
+
+ContactProblem generate_pyramid(const PyramidOptions& options, StepSolver& solver,
+                                const SceneRecorder& record) {
+  const Spheres spheres = pyramid_spheres(options);
+  const bool disc = discs(options);
+  ContactProblem problem =
+      run(options.planar, disc ? 2 : 2.5, sphere_bodies(spheres, true), solver, record);
+  problem.source.description =
+      fmt::format("a triangle of {} {} in a plane", spheres.count(), disc ? "discs" : "spheres");
   return problem;
 }
 
@@ -93,7 +116,7 @@ ContactProblem generate_particle(const ParticleOptions& options, StepSolver& sol
   spheres.velocity = {options.speed, 0, 0};
   spheres.radius = {radius};
   spheres.mass = {1};
-  ContactProblem problem = run(options.planar, sphere_bodies(spheres, false), solver, record);
+  ContactProblem problem = run(options.planar, 0, sphere_bodies(spheres, false), solver, record);
   problem.source.description = "a particle thrown along the ground";
   return problem;
 }
@@ -110,14 +133,49 @@ class Planar : public Scene {
     return generate(options_, *tools.solver, tools.record);
   }
 
- private:
+ protected:
   Options options_;
+};
+
+/// With its motion: `steps` of them, 40 where there are none.
+class Pyramid : public Planar<PyramidOptions, generate_pyramid> {
+ public:
+  SceneSetup setup() override {
+    constexpr int usual_steps = 40;
+    const Spheres spheres = pyramid_spheres(options_);
+    const double part = discs(options_) ? 0.5 : 0.4;
+    SceneSetup setup;
+    for (std::size_t i = 0; i < spheres.count(); ++i) {
+      const double j = part * spheres.mass[i] * spheres.radius[i] * spheres.radius[i];
+      setup.bodies.add({"sphere", {spheres.radius[i]}}, BodyKind::planar, spheres.mass[i],
+                       {j, j, j});
+    }
+    setup.bodies.position = spheres.position;
+    setup.bodies.obstacles.push_back({{"plane", {}}, {}, {}, {}});
+    const PlanarOptions& planar = options_.planar;
+    setup.model.mu = planar.mu;
+    setup.model.dt = planar.dt;
+    const auto gravity = gravity_of(planar);
+    setup.model.gravity = {gravity[0], gravity[1], gravity[2]};
+    setup.stepper = "lcp";
+    setup.solver = "lcp[edges=2]";
+    setup.until = planar.dt * (planar.steps > 0 ? planar.steps : usual_steps);
+    const double height = spheres.position.back() + spheres.radius.back();
+    setup.values = [height, top = options_.radius](const Bodies& end) -> SceneValues {
+      double now = 0;
+      for (std::size_t i = 0; i < end.count(); ++i) {
+        now = std::max(now, end.position[3 * i + 2] + top);
+      }
+      return {{"height", now}, {"height_at_start", height}};
+    };
+    return setup;
+  }
 };
 
 }  // namespace
 
 std::unique_ptr<Scene> pyramid_scene() {
-  return std::make_unique<Planar<PyramidOptions, generate_pyramid>>();
+  return std::make_unique<Pyramid>();
 }
 
 std::unique_ptr<Scene> particle_scene() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "problems/scenes/scene.hpp"
 
@@ -23,6 +24,8 @@ struct PyramidOptions {
   int rows = 4;
   double radius = 0.5;  ///< m
   double mass = 1;      ///< kg
+  /// Of a solid sphere, 2/5 m r^2, or of a disc, 1/2 m r^2, as the bodies of the slides.
+  std::string inertia = "sphere";
   OptionList list();
 };
 

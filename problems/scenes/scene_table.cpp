@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "problems/base/error.hpp"
+#include "problems/scenes/brazil_nut.hpp"
 #include "problems/scenes/column.hpp"
 #include "problems/scenes/hand_motions.hpp"
 #include "problems/scenes/hand_scenes.hpp"
@@ -33,10 +34,16 @@ const std::vector<SceneEntry>& larger_scenes() {
        column_scene},
       {"pyramid",
        "A triangle of spheres that roll in a plane (Anitescu slides)",
-       {Can::problem, Can::record},
+       {Can::problem, Can::record, Can::motion},
        "lcp[edges=2]",
        "rows",
        pyramid_scene},
+      {"brazil-nut",
+       "A large disc below small ones in a box that is shaken (Anitescu slides)",
+       {Can::motion},
+       "",
+       "discs",
+       brazil_nut_scene},
       {"particle",
        "A particle thrown along the ground (Anitescu slides)",
        {Can::problem, Can::record},

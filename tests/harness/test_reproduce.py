@@ -2,6 +2,7 @@
 """Runs scripts/reproduce on tiny problems: what is drawn is what the result files say."""
 import csv
 import json
+import math
 import subprocess
 import sys
 import unittest
@@ -45,19 +46,50 @@ class ReproduceTest(FolderCase):
         output, _ = self.reproduce("--list")
         names = [line.split()[0] for line in output.splitlines()]
         self.assertEqual(names, [
-            "kleinert2017-fig4", "kleinert2017-fig6", "kleinert2017-fig7", "kleinert2014-fig8",
-            "kleinert2014-fig9", "kleinert2014-fig10", "kleinert2014-fig11", "anitescu-lcp",
-            "anitescu-particle", "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8",
-            "koziara2019-fig2", "koziara2019-table4"])
+            "kleinert2017-fig1", "kleinert2017-fig3", "kleinert2017-fig4", "kleinert2017-fig6",
+            "kleinert2017-fig7", "kleinert2014-fig8", "kleinert2014-fig9", "kleinert2014-fig10",
+            "kleinert2014-fig11", "kleinert2014-tolerance", "anitescu-lcp", "anitescu-particle",
+            "anitescu-time",
+            "anitescu-ellipse", "anitescu-painleve", "wang2016-fig3", "wang2016-fig4",
+            "wang2016-fig7", "wang2016-fig8", "wang2016-sound", "koziara2019-fig2",
+            "koziara2019-table4", "which-law"])
+        self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
         for name in names:  # each has a text
             self.assertIn(f"scripts/reproduce {name}\n", texts)
 
+    def test_table_of_what_there_is_counts_its_rows(self):
+        text = (ROOT / "docs/reproduce/README.md").read_text(encoding="utf-8")
+        states = ["done", "partly", "contradicted", "missing", "*none*"]
+        counts = {}
+        for part in text.split("\n### ")[1:]:
+            cells = [line.split("|")[2].strip() for line in part.splitlines() if "|" in line]
+            self.assertEqual(cells[:2], ["state", "---"])
+            self.assertTrue(set(cells[2:]) <= set(states), cells)
+            counts[part.splitlines()[0]] = [cells.count(state) for state in states]
+        self.assertEqual(len(counts), 5)
+        counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
+        for paper, numbers in counts.items():
+            self.assertIn(f"| {paper} | " + " | ".join(map(str, numbers)) + " |\n", text)
+
+    def test_laws_on_the_same_steps(self):
+        panels = self.figure("which-law")
+        self.assertNotIn("Coulomb", panels[1])  # contacts that carry do not open
+        more, fewer = (panels[3][f"LCP, {edges} edges"][1] for edges in (8, 4))
+        self.assertTrue((more < 1.001 * fewer).all(), (more, fewer))
+        step, lift = panels[1]["convex"]
+        np.testing.assert_array_equal(step, np.arange(1, 6))
+        # By hand: u_n = mu |u_t| where a contact slips, and friction is mu gamma_n |u_t| there.
+        with h5py.File(self.folder / "which-law/step-4-convex.h5") as file:
+            gamma = file["final/gamma"][()].reshape(-1, 3)
+        friction = panels[2]["convex"][1]
+        self.assertAlmostEqual(friction[3] / (lift[3] * gamma[:, 0].sum()), 1, 3)
+
     def test_wrong_usage(self):
         name = "kleinert2014-fig9"
         for arguments, says in (
-                (["nobody-fig7"], "unknown figure 'nobody-fig7'; there are kleinert2017-fig4"),
+                (["nobody-fig7"], "unknown figure 'nobody-fig7'; there are kleinert2017-fig1"),
                 ([], "expected the NAME of a figure, or --list"),
                 ([name, "--program", "nowhere"], "found nowhere"),
                 ([name, "--time-limit", "0"], "expected a number > 0")):
@@ -88,6 +120,16 @@ class ReproduceTest(FolderCase):
                     np.testing.assert_allclose(x, file["curve/" + column][()][shown], rtol=1e-12)
                     np.testing.assert_allclose(y, error[shown], rtol=1e-12)
         self.assertEqual(names, set(panels[1]))
+
+    def test_tolerances_of_directions(self):
+        panels = self.figure("kleinert2014-tolerance", "v-groove")
+        names = {f"{strategy}, directions to {tolerance}"
+                 for strategy in ("path-following", "potential reduction")
+                 for tolerance in ("1e-3", "1e-6", "1e-8")}
+        self.assertEqual([set(panel) for panel in panels.values()], [names, names])
+        loose, tight = (panels[1][f"path-following, directions to {tolerance}"][0][-1]
+                        for tolerance in ("1e-3", "1e-8"))
+        self.assertLessEqual(loose, tight)
 
     def test_columns_are_those_of_the_table(self):
         folder = self.folder / "wang2016-fig3"
@@ -134,6 +176,24 @@ class ReproduceTest(FolderCase):
         self.assertAlmostEqual(drawn["history, \u03b2 = 0.85"][0] / drawn["cold"][0], 0.15, 2)
         self.assertLess(drawn["history, \u03b2 = 1"][0], 1e-3 * drawn["cold"][0])
 
+    def test_pile_starts_from_impulses_of_coulombs_law(self):
+        pile = self.folder / "pile.h5"
+        subprocess.run([PROGRAM, "generate", "pile", "--spheres", "6", "--contacts", "0", "--drop",
+                        "0.02", "--hertz-young", "6e6", "--young", "0", "--residual", "1e-9",
+                        "--steps", "2", "-o", pile], check=True, capture_output=True)
+        _, errors = self.reproduce("wang2016-fig7", "--program", PROGRAM, "--problems",
+                                   f"{pile}#0", "-o", self.folder, expect=1)
+        self.assertIn("expected FILE#STEP with a step before it", errors)
+        self.reproduce("wang2016-fig7", "--program", PROGRAM, "--problems", f"{pile}#1", "-o",
+                       self.folder)
+        runs = {}
+        for path in (self.folder / "wang2016-fig7-pile").glob("*.h5"):
+            with h5py.File(path) as file:
+                self.assertEqual(file["options"].attrs["law"], "coulomb")
+                runs[file.attrs["start"]] = file["curve/multiplier"][()]
+        self.assertAlmostEqual(runs["history"][0] / runs["cold"][0], 0.15, 2)
+        self.assertLess(runs["cold"][-1], 1e-5)
+
     def test_heat_maps(self):
         """A cell is what the result file of that choice says."""
         panels = self.figure("koziara2019-table4", "collapsing-pile#1")
@@ -157,15 +217,75 @@ class ReproduceTest(FolderCase):
                     checked += 1
         self.assertEqual(checked, 3 * 75)
 
+    def test_bouncing_ball(self):
+        panels = self.figure("kleinert2017-fig1")
+        for scheme, apex in (("shake, e = 0.8", 0.6500), ("rattle, e = 0.8", 0.5906)):
+            t, q = panels[1][f"{scheme}, height"]
+            self.assertAlmostEqual(q[(t > 0.5) & (t < 1)].max(), apex, 3)
+        # At e = 0 the impulses of an impact add up to m V, whatever the scheme.
+        for scheme, steps in (("shake", 2), ("rattle", 1)):
+            impulses = panels[3][f"{scheme}, e = 0, impulse"][1]
+            self.assertEqual(len(impulses), steps)
+            self.assertAlmostEqual(sum(impulses), math.sqrt(20), delta=0.2)
+
+    def test_impulses_by_phase(self):
+        panels = self.figure("kleinert2017-fig3")
+        for curve, exact in (("shake: step of the impact", lambda phase: 1 - phase),
+                             ("shake: the next", lambda phase: phase),
+                             ("rattle: step of the impact", np.ones_like),
+                             ("rattle: the next", np.zeros_like)):
+            phase, impulse = panels[1][curve]
+            np.testing.assert_allclose(impulse, exact(phase), atol=1e-12)
+        self.assertGreater(panels[2]["shake, largest of 8"][1].min(), 0.5)
+        error = panels[2]["rattle, largest of 8"][1]
+        self.assertTrue((np.diff(np.log2(error)) < -0.9).all(), error)  # of first order
+
+    def test_ellipse(self):
+        panels = self.figure("anitescu-ellipse")
+        self.assertEqual(len(panels[1]), 10)  # outlines
+        for name, order in (("unstabilised", 0.9), ("stabilised", 2)):
+            h, deepest = panels[2][f"{name}, largest"]
+            self.assertGreater(np.polyfit(np.log(h), np.log(deepest), 1)[0], order)
+        drift = panels[3]["unstabilised, h = 0.05 s"][1]
+        self.assertEqual(drift.argmax(), len(drift) - 1)  # it grows to the end
+        late = panels[4]["stabilised, h = 0.05 s"]
+        self.assertLess(late[1][late[0] > 2].max(), 0.01)
+
+    def test_rod(self):
+        panels = self.figure("anitescu-painleve")
+        for solver in ("LCP", "Gauss-Seidel"):
+            mu, impulse = panels[1][solver]
+            np.testing.assert_allclose(impulse[mu < 0.5375], 0, atol=1e-4)
+            np.testing.assert_allclose(impulse[mu > 0.5376], 0.276605, atol=1e-4)
+        h, off = panels[2]["normal impulse"]
+        self.assertAlmostEqual(np.polyfit(np.log(h), np.log(off), 1)[0], 1, 1)
+
     def test_sliding_particle(self):
         panels = self.figure("anitescu-particle")
-        self.assertEqual(len(panels), 2)
-        for name in ("L2, mu = 0.3", "L2, mu = 0.75"):
-            h, dropped = panels[1][name]
-            np.testing.assert_allclose(h, 0.1 / 2.0 ** np.arange(8))
-            self.assertTrue((np.diff(np.log2(dropped)) < -0.8).all(), dropped)  # of first order
-            # Thrown along the ground the relaxed particle hops, however small the step.
-            self.assertGreater(panels[2][name][1][-1], 0.03)
+        self.assertEqual(len(panels), 4)
+        h, lagged = panels[1]["lagged"]
+        np.testing.assert_allclose(h, 0.1 / 2.0 ** np.arange(8))
+        slides = panels[1]["slides"][1]
+        np.testing.assert_allclose(lagged[1:], slides[1:], rtol=0.1)
+        # By hand: mu^1.5 sqrt(g v) h^1.5
+        np.testing.assert_allclose(lagged, 0.3**1.5 * math.sqrt(9.81 * 8) * h**1.5, rtol=0.12)
+        self.assertGreater(panels[1]["relaxation"][1].min(), 0.5)  # it hops, however small h
+
+    def test_steps_of_a_pyramid(self):
+        panels = self.figure("anitescu-time")
+        height = panels[1]["height, relaxation"][1]
+        self.assertGreater(height.max(), 0.2)
+        self.assertLess(np.abs(panels[1]["height, LCP"][1]).max(), 1e-12)
+        pivots = panels[2]["outer, LCP, Lemke"][1]
+        self.assertEqual(len(pivots), 36)  # means of five of forty
+        self.assertGreater(pivots.min(), 5 * panels[2]["outer, relaxation, vipm"][1].max())
+
+    def test_sound(self):
+        panels = self.figure("wang2016-sound")
+        for solver, factor in (("Gauss-Seidel", 0.95), ("Gauss-Seidel by colours", 0.95),
+                               ("projected Gauss-Jacobi", 0.37)):
+            count, front = panels[2][solver]
+            np.testing.assert_allclose(front[3:], factor * np.sqrt(count[3:]), rtol=0.04)
 
     def test_pyramids(self):
         panels = self.figure("anitescu-lcp", None, "--time-limit", "1")

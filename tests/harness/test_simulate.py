@@ -51,6 +51,42 @@ class Simulate(CommandLine):
         self.assertEqual(result["stepper"], "spook")
         self.assertLess(abs(result["values"]["error"]), 1e-4)
 
+    def test_column_at_rest_stays_until_there_is_a_load(self):
+        column = "column[spheres=12,at_rest=true,load={}]"
+        still = self.simulate(column.format(0), "--until", "0.2")
+        self.assertLess(abs(still["values"]["error"]), 1e-9)
+        loaded = self.simulate(column.format(0.5), "--until", "3")
+        self.assertLess(loaded["values"]["theory"], still["values"]["theory"] - 1e-5)
+        self.assertLess(abs(loaded["values"]["error"]), 1e-5)
+
+    def test_pyramid_moves_as_the_one_that_is_generated(self):
+        path = self.path("pyramid.h5")
+        self.simulate("pyramid[rows=3,mu=0.3]", "--until", "0.5", "-o", path)
+        self.run_program("generate", "pyramid", "--rows", "3", "--mu", "0.3", "--steps", "10",
+                         "--trajectory", self.path("p.csv"), "-o", self.path("p.h5"))
+        rows = np.loadtxt(self.path("p.csv"), delimiter=",", skiprows=1)
+        last = rows[rows[:, 0] == rows[:, 0].max()][:, 2:4]  # x and z
+        with h5py.File(path) as file:
+            found = file["bodies/position"][-1]
+        self.assertEqual(np.abs(found[:, 1]).max(), 0)
+        np.testing.assert_allclose(found[:, [0, 2]], last, atol=1e-4)  # arms differ with the gap
+        solid, disc = (self.simulate(f"pyramid[rows=3,inertia={kind}]", "--until", "0.5")
+                       for kind in ("sphere", "disc"))
+        self.assertGreater(abs(solid["energy_last"] / disc["energy_last"] - 1), 1e-4)
+
+    def test_shaken_discs_stay_in_their_box_and_plane(self):
+        path = self.path("nut.h5")
+        result = self.simulate("brazil-nut[discs=12,nut=0.8,width=4,settle=1]", "--until", "6",
+                               "-o", path, "--every", "1")
+        self.assertEqual(result["unsolved"], 0)
+        with h5py.File(path) as file:
+            place = file["bodies/position"][()]
+        self.assertEqual(np.abs(place[:, :, 1]).max(), 0)
+        self.assertLess(np.abs(place[:, 1:, 0]).max(), 1.5 + 1e-3)  # half a width less a radius
+        self.assertAlmostEqual(place[10, 0, 2], 0.8, 3)  # settled
+        self.assertGreater(place[:, 0, 2].max(), 1.2)  # and shaken
+        self.refused("simulate", "brazil-nut[width=3]", parts=["brazil-nut", "width", "3 m"])
+
     def test_penalty_needs_no_solver(self):
         ball = "column[spheres=1,dt=1e-4]"
         result = self.simulate(ball, "--stepper", "dem", "--until", "0.5")

@@ -28,8 +28,8 @@ ContactProblem PlanarStepper::problem(const Bodies& bodies) const {
     for (std::size_t i = 0; i < problem.bodies(); ++i) {
       for (int k = 0; k < 3; ++k) {
         problem.velocity[6 * i + 3 + k] = bodies.angular_velocity[3 * i + k];
-        problem.inverse_inertia[9 * i + 4 * k] =
-            2.5 * problem.inverse_mass[i] / (spheres.radius[i] * spheres.radius[i]);
+        problem.inverse_inertia[9 * i + 4 * k] = model_.inverse_inertia * problem.inverse_mass[i] /
+                                                 (spheres.radius[i] * spheres.radius[i]);
       }
     }
   }

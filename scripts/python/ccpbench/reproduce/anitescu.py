@@ -1,18 +1,15 @@
 """The Anitescu slides on nonsmooth multi-rigid-body dynamics: linear complementarity problems and
 their convex relaxation."""
-import math
 from pathlib import Path
 
-import h5py
 import numpy as np
 from matplotlib.figure import Figure
 
-from ccpbench.figures import Sheet, limits
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, panel_title, read_series, set_scale
+from ccpbench.figures import Sheet
+from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, read_series, set_scale
 from ccpbench.reproduce.workshop import RESULTS_TOO, Workshop
-from ccpbench.results import Run, labels_of, made_of
+from ccpbench.results import Run, labels_of
 from ccpbench.styles import style_of
-from ccpbench.tables import Origin
 
 LAWS = {"coulomb": "LCP", "convex": "relaxation"}
 
@@ -81,67 +78,4 @@ def draw_pyramids(folder: Path) -> Figure:
             y += list(data[:, column])
         set_scale(axes, x or [1], y or [1], True)
         axes.set(xlabel="contacts", ylabel="solve time [s]" if column == 1 else "pivots")
-    return sheet.figure
-
-
-PARTICLE_MU = (0.3, 0.75)
-PARTICLE_HALVINGS = 8
-PARTICLE_TIME = 1.6  # s
-PARTICLE_STARTS = {"dropped from 1 m": 1.0, "on the ground": 0.0}
-
-
-def particle_file(folder: Path, height: float, mu: float, halvings: int, law: str) -> Path:
-    return folder / f"particle-{height:g}m-mu-{mu}-h-{halvings}-{law}.csv"
-
-
-def run_particles(shop: Workshop) -> None:
-    """Trajectories by either law, and one result file for the line below the figure."""
-    for height in PARTICLE_STARTS.values():
-        for mu in PARTICLE_MU:
-            for k in range(PARTICLE_HALVINGS):
-                for law in LAWS:
-                    path = particle_file(shop.folder, height, mu, k, law)
-                    if path.exists():
-                        continue
-                    shop.run("generate", "particle", "--mu", mu, "--speed", 5, "--height", height,
-                             "--dt", 0.1 / 2**k, "--steps", round(PARTICLE_TIME * 10) * 2**k,
-                             "--step-solver", f"lcp[edges=2,law={law}]", "--trajectory", path,
-                             "-o", shop.temporary / "last.h5", "--force")
-    result = shop.folder / "last-step.h5"
-    if not result.exists():
-        shop.run("solve", shop.temporary / "last.h5", "--solver", "lcp[edges=2]", "--quiet",
-                 "--stop", "coulomb_residual=1e-6", "-o", result)
-
-
-def draw_particles(folder: Path) -> Figure:
-    """The tables of the sliding particle: relaxation against LCP as h falls."""
-    with h5py.File(folder / "last-step.h5") as file:
-        origin = Origin(made_of(file))
-    labels = [f"{norm}, mu = {mu}" for mu in PARTICLE_MU for norm in ("largest", "L2")]
-    sheet = Sheet([origin], [], labels, 1, len(PARTICLE_STARTS), None, 0.3, ONE_LINE)
-    heights: list[float] = []
-    grid = sheet.grid(sharey=True)[0]
-    for axes, (start, height) in zip(grid, PARTICLE_STARTS.items(), strict=True):
-        steps = 0.1 / 2.0 ** np.arange(PARTICLE_HALVINGS)
-        for mu in PARTICLE_MU:
-            difference: dict[str, list[float]] = {"largest": [], "L2": []}
-            for k, h in enumerate(steps):
-                lcp, relaxed = (np.loadtxt(particle_file(folder, height, mu, k, law),
-                                           delimiter=",", skiprows=1) for law in LAWS)
-                y = relaxed[:, 2:4] - lcp[:, 2:4]  # x and z
-                difference["largest"].append(float(np.abs(y).max()))
-                difference["L2"].append(math.sqrt(h) * float(np.linalg.norm(y)))
-            print(f"{start}, mu = {mu}: largest |y_QP - y_LCP| [m], its L2 norm [m s^1/2]")
-            for k, row in enumerate(zip(steps, difference["largest"], difference["L2"],
-                                          strict=True)):
-                print(f"  {k} {row[0]:9.3g} {row[1]:10.3e} {row[2]:10.3e}")
-            for norm, values in difference.items():
-                label = f"{norm}, mu = {mu}"
-                axes.plot(steps, values, gid=label, **style_of(labels.index(label)))
-                heights += values
-        set_scale(axes, list(steps), heights, True)
-        axes.set_xlabel("time step h [s]")
-        panel_title(axes, start)
-    grid[0].set_ylim(limits(heights))
-    grid[0].set_ylabel("relaxation \u2212 LCP [m], [m s$^{1/2}$]")
     return sheet.figure

@@ -37,7 +37,8 @@ def parse_arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     parser = argparse.ArgumentParser(prog="reproduce", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", metavar="NAME", nargs="*", help="figures, or `all`")
-    parser.add_argument("--list", action="store_true", help="the figures there are")
+    parser.add_argument("--list", action="store_true",
+                        help="the figures there are, and about how long their runs take on 2 cores")
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, default=default_output(),
                         help="default: results/reproduce")
     parser.add_argument("--program", metavar="P", help="the ccpbench program")
@@ -112,10 +113,13 @@ def main() -> int:
     if arguments.list:
         width = max(len(row.name) for row in FIGURES)
         for row in FIGURES:
-            print(f"{row.name:{width}} {row.summary}")
+            print(f"{row.name:{width}} {row.minutes:4g} min  {row.summary}")
         return 0
     rows, choice = wanted_figures(parser, arguments.names), choice_of(parser, arguments)
     for row in rows:
+        if not arguments.draw_only:
+            print(f"{row.name}: its runs take some {row.minutes:g} min on 2 cores; those of an "
+                  f"earlier call in {choice.output} are kept", flush=True)
         try:
             paths = make(row, choice, arguments.draw_only)
         except (Failure, OSError, KeyError, ValueError) as error:

@@ -95,3 +95,10 @@ def draw_curves(axes: Any, rows: Iterable[tuple[str, Series]], column: str, meas
     set_scale(axes, x or [1], [min(value, ceiling) for value in y] or [1], log_x)
     units = {"time": "solve time [s]", "krylov": "Krylov iterations", "outer": "outer iterations"}
     axes.set(xlabel=units[column], ylabel=axis_label(measure))
+
+
+def linear(axes: Any, x: str, y: str) -> None:
+    """Labels of axes that are not logarithmic, and the grid that all have."""
+    axes.set(xlabel=x, ylabel=y)
+    axes.grid(color="0.9", linewidth=0.5)
+    axes.set_axisbelow(True)

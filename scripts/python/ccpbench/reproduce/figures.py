@@ -1,11 +1,21 @@
-"""The table of figures. At most about 5 minutes each on 2 cores."""
+"""The table of figures."""
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from matplotlib import figure
 
-from ccpbench.reproduce import anitescu, kleinert2014, kleinert2017, koziara2019, wang2016
+from ccpbench.reproduce import (
+    anitescu,
+    anitescu_motions,
+    kleinert2014,
+    kleinert2017,
+    kleinert2017_ball,
+    koziara2019,
+    laws,
+    wang2016,
+    wang2016_sound,
+)
 from ccpbench.reproduce.workshop import Workshop, run_on_sequence, run_study
 
 
@@ -16,55 +26,81 @@ class Figure:
     summary: str                             # one line of `scripts/reproduce --list`
     run: Callable[[Workshop], None]          # makes the runs that are not there yet
     draw: Callable[[Path], figure.Figure]    # from the folder that they are in
+    minutes: float = 1                       # that the runs take on 2 cores, about
 
 
 FIGURES = [
+    Figure("kleinert2017-fig1",
+           "Kleinert 2017 Fig. 1: a ball that bounces: position, velocity, impulses",
+           kleinert2017_ball.run_bounces, kleinert2017_ball.draw_bounces, 0.1),
+    Figure("kleinert2017-fig3",
+           "Kleinert 2017 Fig. 3: impulses by the phase of an impact in its step, shake and rattle",
+           kleinert2017_ball.run_phases, kleinert2017_ball.draw_phases, 0.7),
     Figure("kleinert2017-fig4",
            "Kleinert 2017 Fig. 4: eigenvalues with the block-diagonal preconditioner",
-           kleinert2017.run_distribution, kleinert2017.draw_distribution),
+           kleinert2017.run_distribution, kleinert2017.draw_distribution, 1),
     Figure("kleinert2017-fig6",
            "Kleinert 2017 Fig. 6: error of PGJ and IPM against time, Test Problems 1-3",
-           run_study("kleinert2017-fig6", 1, 2, 3), kleinert2017.draw_errors),
+           run_study("kleinert2017-fig6", 1, 2, 3), kleinert2017.draw_errors, 3),
     Figure("kleinert2017-fig7",
            "Kleinert 2017 Fig. 7: time to errors of 5e-2 and 1e-2 against size",
-           run_study("kleinert2017-fig7", 1, 2, 3), kleinert2017.draw_scaling),
+           run_study("kleinert2017-fig7", 1, 2, 3), kleinert2017.draw_scaling, 3),
     Figure("kleinert2014-fig8",
            "Kleinert 2014 Fig. 8: eigenvalues with and without regularisation, IC(0) and ILU(0)",
-           kleinert2014.run_spread, kleinert2014.draw_spread),
+           kleinert2014.run_spread, kleinert2014.draw_spread, 3),
     Figure("kleinert2014-fig9",
            "Kleinert 2014 Fig. 9: GMRES, CG, BiCGstab with IC(0), and CG without",
-           run_study("kleinert2014-fig9", 2), kleinert2014.draw_krylov),
+           run_study("kleinert2014-fig9", 2), kleinert2014.draw_krylov, 4),
     Figure("kleinert2014-fig10",
            "Kleinert 2014 Fig. 10: path-following against potential reduction",
-           run_study("kleinert2014-fig10", 1), kleinert2014.draw_strategies),
+           run_study("kleinert2014-fig10", 1), kleinert2014.draw_strategies, 2),
     Figure("kleinert2014-fig11",
            "Kleinert 2014 Fig. 11: PGJ against IPM, and IPM with a direct solver",
-           kleinert2014.run_sizes, kleinert2014.draw_sizes),
+           kleinert2014.run_sizes, kleinert2014.draw_sizes, 5),
+    Figure("kleinert2014-tolerance",
+           "Kleinert 2014 Figs. 9-11 with directions to 1e-3, 1e-6 and 1e-8, two sizes",
+           run_study("kleinert2014-tolerance", 1, 2), kleinert2014.draw_tolerances, 4),
     Figure("anitescu-lcp",
            "Anitescu slides, Solving the LCP: pyramids of 10 to 210 spheres, mu 0, 0.2, 0.8",
-           anitescu.run_pyramids, anitescu.draw_pyramids),
+           anitescu.run_pyramids, anitescu.draw_pyramids, 6),
     Figure("anitescu-particle",
            "Anitescu slides, Sliding particle: the relaxation against the LCP as h falls",
-           anitescu.run_particles, anitescu.draw_particles),
+           anitescu_motions.run_particles, anitescu_motions.draw_particles, 2),
+    Figure("anitescu-time",
+           "Anitescu slides, LCP against optimisation over time: a particle, pyramids of discs",
+           anitescu_motions.run_timed, anitescu_motions.draw_timed, 0.5),
+    Figure("anitescu-ellipse",
+           "Anitescu slides, elliptic body: infeasibility with and without stabilisation",
+           anitescu_motions.run_ellipses, anitescu_motions.draw_ellipses, 0.2),
+    Figure("anitescu-painleve",
+           "Anitescu slides, Painleve's rod: the impulse where no force is a solution",
+           anitescu_motions.run_rods, anitescu_motions.draw_rods, 0.5),
     Figure("wang2016-fig3",
            "Wang 2016 Fig. 3: iterations a step for the height of a column, cold and warm",
-           wang2016.run_columns, wang2016.draw_columns),
+           wang2016.run_columns, wang2016.draw_columns, 8),
     Figure("wang2016-fig4",
            "Wang 2016 Fig. 4: mean normal residual on a column of 25, cold and warm",
            run_on_sequence("wang2016-fig4"),
-           wang2016.draw_starts("normal_residual", "multiplier")),
+           wang2016.draw_starts("coulomb_normal_residual", "multiplier"), 1),
     Figure("wang2016-fig7",
            "Wang 2016 Fig. 7: error of the normal impulses on a resting pile, cold and warm",
-           run_on_sequence("wang2016-fig7"), wang2016.draw_starts("multiplier")),
+           wang2016.run_pile, wang2016.draw_starts("multiplier"), 1),
     Figure("wang2016-fig8",
            "Wang 2016 Fig. 8: mean normal residual on a resting pile, cold and warm",
-           run_on_sequence("wang2016-fig7"), wang2016.draw_starts("normal_residual", "residual")),
+           wang2016.run_pile,
+           wang2016.draw_starts("coulomb_normal_residual", "coulomb_residual"), 1),
+    Figure("wang2016-sound",
+           "Wang 2016 Sect. 1: how far iterations carry a disturbance of a column",
+           wang2016_sound.run_sound, wang2016_sound.draw_sound, 0.2),
     Figure("koziara2019-fig2",
            "Koziara 2019 Figs. 2 and 4: pqn over absolute delta, epsilon and m",
-           run_on_sequence("koziara2019-fig2"), koziara2019.draw_sensitivity),
+           run_on_sequence("koziara2019-fig2"), koziara2019.draw_sensitivity, 4),
     Figure("koziara2019-table4",
            "Koziara 2019 Tables 3 and 4: pqn with delta relative to N_ii, and Gauss-Seidel",
-           run_on_sequence("koziara2019-table4"), koziara2019.draw_relative),
+           run_on_sequence("koziara2019-table4"), koziara2019.draw_relative, 3),
+    Figure("which-law",
+           "beyond the papers: convex, Coulomb's, polyhedral and compliant law on the same steps",
+           laws.run_laws, laws.draw_laws, 0.5),
 ]
 
 # The former numbers of the papers, aliases until the release after 0.1: 000-fig4.

@@ -23,6 +23,7 @@ from ccpbench.reproduce.eigenvalues import bound, draw_ends, freeze, read_ends
 from ccpbench.reproduce.workshop import Workshop
 from ccpbench.results import Run
 from ccpbench.styles import style_of
+from ccpbench.tables import number_text
 
 STRATEGIES = {"path_following": "path-following", "potential_reduction": "potential reduction"}
 
@@ -108,4 +109,25 @@ def draw_sizes(folder: Path) -> Figure:
     draw_curves(right, direct, "outer", "error", labels, log_x=False)
     panel_title(left, "against time")
     panel_title(right, "exact directions")
+    return sheet.figure
+
+
+def name_tolerance(run: Run) -> str:
+    strategy = STRATEGIES[run.options["strategy"]]
+    return f"{strategy}, directions to {number_text(float(run.options['krylov_tolerance']))}"
+
+
+def draw_tolerances(folder: Path) -> Figure:
+    """Figs. 9 to 11 again by tolerance of the directions: error against Krylov iterations above,
+    against outer ones below, a column per problem."""
+    runs, table = read_series(folder, name_tolerance)
+    labels = sorted({name for series in table.values() for name in series})
+    every = [one for series in table.values() for one in series.values()]
+    sheet = Sheet(runs, every, labels, 2, len(table), None, OWN_AXIS, ONE_LINE)
+    grid = sheet.grid()
+    for column, (instance, series) in enumerate(table.items()):
+        for row, work in zip(grid, ("krylov", "outer"), strict=True):
+            draw_curves(row[column], sorted(series.items()), work, "error", labels,
+                        log_x=work == "krylov")
+        panel_title(grid[0][column], titled(instance))
     return sheet.figure

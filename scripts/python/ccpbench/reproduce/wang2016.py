@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ccpbench.figures import Sheet, axis_label
+from ccpbench.problem import read_problem, write_problem
 from ccpbench.reproduce.drawing import (
     NO_HEAD,
     ONE_LINE,
@@ -17,7 +18,7 @@ from ccpbench.reproduce.drawing import (
     set_scale,
     titled,
 )
-from ccpbench.reproduce.workshop import Workshop
+from ccpbench.reproduce.workshop import RESULTS_TOO, Failure, Workshop
 from ccpbench.results import Run, made_of
 from ccpbench.styles import style_of
 from ccpbench.tables import Origin
@@ -35,10 +36,45 @@ def run_columns(shop: Workshop) -> None:
     path = shop.folder / "columns.h5"
     if not path.exists():
         iterations = sorted({round(1.25**k) for k in range(32)})  # to 1,000
-        shop.run("simulate", "column", "--spheres", COLUMN_SIZES, "--solver", "pgs",
+        shop.run("simulate", "column", "--spheres", COLUMN_SIZES, "--solver", "pgs[law=coulomb]",
                  "--starts", "cold,history,hertz,hertz*1.5625", "--rest-speed", "1e-4",
                  "--iterations", ",".join(map(str, iterations)),
                  "--until", COLUMN_TOLERANCES[0] / 3, "-o", path)
+
+
+REFERENCE = "pgs[law=coulomb,tolerance=0,max_iterations=200000]"
+
+
+def run_pile(shop: Workshop) -> None:
+    """A step of a pile, from the impulses of the step before, both by Coulomb's law: those of the
+    catalogue's file are by the convex one."""
+    place = "elastic-pile#4" if shop.problems == "ours" else shop.problems
+    name, _, number = place.partition("#")
+    if not (number.isdigit() and int(number) > 0):
+        raise Failure(f"--problems {place}: expected FILE#STEP with a step before it")
+    step, before = int(number), int(number) - 1
+    problem = shop.folder / "problem" / f"{Path(name).stem}-coulomb.h5"
+    if not problem.exists():
+        gamma = {}
+        for k in (before, step):
+            path = shop.temporary / f"step-{k}.h5"
+            shop.run("solve", f"{name}#{k}", "--solver", REFERENCE, "--stop",
+                     "coulomb_residual=1e-9", "--time-limit", 600, "--keep-gamma", "--quiet", "-o",
+                     path, accept=RESULTS_TOO)
+            with h5py.File(path) as file:
+                gamma[k] = file["final/gamma"][()].reshape(-1, 3)
+        file_ = name if name.endswith(".h5") else f"{shop.data / name}.h5"
+        made, same = (read_problem(f"{file_}#{k}") for k in (step, before))
+        if made.identity is None or same.identity is None or \
+                not np.array_equal(made.identity, same.identity):
+            raise Failure(f"{place}: expected the contacts of step {before}: a pile at rest")
+        made.name = problem.stem
+        made.reference, made.reference_velocity = gamma[step], None
+        made.reference_method, made.certificate = REFERENCE, {}
+        made.guesses["previous"] = gamma[before]
+        problem.parent.mkdir(exist_ok=True)
+        write_problem(problem, made)
+    shop.study_on("wang2016-fig7", [str(problem.resolve())])
 
 
 def name_start(run: Run) -> str:

@@ -2,7 +2,8 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +51,23 @@ class Workshop:
         if code not in accept:
             raise Failure(f"ccpbench {words[0]}: exit code {code}")
 
+    def each(self, jobs: Mapping[Path, Sequence[object]], accept: Sequence[int] = (0,)) -> None:
+        """Makes the files that are not there yet, by the arguments of the program that write each
+        to its `-o`, and says how far it is."""
+        absent = {path: words for path, words in jobs.items() if not path.exists()}
+        begun = time.monotonic()
+        for done, (path, words) in enumerate(absent.items()):
+            each = (time.monotonic() - begun) / done if done else 0
+            left = f", {each * (len(absent) - done):.0f} s left" if done else ""
+            print(f"[{done + 1}/{len(absent)}{left}] ", end="")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.run(*words, "-o", path, "--quiet", "--force", accept=accept)
+
+    def motions(self, jobs: Mapping[str, Sequence[object]], accept: Sequence[int] = (0,)) -> None:
+        """Trajectories NAME.h5 with a frame after every step, by the arguments of `simulate`."""
+        self.each({self.folder / f"{name}.h5": ["simulate", *words, "--every", 1]
+                   for name, words in jobs.items()}, accept)
+
     def problem(self, number: int | None) -> str:
         """What the program takes for Test Problem 1, 2 or 3; None: for all there are."""
         if self.problems == "ours":
@@ -67,16 +85,24 @@ class Workshop:
         problem = Path(self.problem(number))
         if problem.suffix == ".h5":
             return problem
-        data = Path(os.environ.get("CCPBENCH_DATA_DIR") or ROOT / "problems/data")
-        return data / f"{problem}.h5"
+        return self.data / f"{problem}.h5"
+
+    @property
+    def data(self) -> Path:
+        """The catalogue."""
+        return Path(os.environ.get("CCPBENCH_DATA_DIR") or ROOT / "problems/data")
 
     def study(self, name: str, numbers: Iterable[int | None]) -> None:
         """Makes the runs of a study of `ccpbench list studies` that are not there yet.
         @param numbers  the Test Problems it is of; (None,): problems of its own"""
+        problems = sorted({self.problem(number) for number in numbers})
+        self.study_on(name, [] if self.problems == "ours" else problems)
+
+    def study_on(self, name: str, problems: Sequence[str]) -> None:
+        """The same on these problems; none: the study's own."""
         study: str | Path = name
         changes = []
-        if self.problems != "ours":
-            problems = sorted({self.problem(number) for number in numbers})
+        if problems:
             changes.append(f"problems: [{', '.join(map(repr, problems))}]")
         if self.time_limit:
             changes.append(f"time_limit: {self.time_limit:g}")
