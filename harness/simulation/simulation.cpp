@@ -7,6 +7,8 @@
 
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
+#include "problems/dynamics/energy.hpp"
+#include "problems/dynamics/joint_rows.hpp"
 
 namespace ccp {
 namespace {
@@ -62,6 +64,7 @@ Simulation::Simulation(const SimulationRequest& request) : request_(request) {
   setup_ = scene_->setup();
   bodies_ = setup_.bodies;
   bodies_.check("scene " + spec.id);
+  check_joints(bodies_, "scene " + spec.id);
   if (request_.stepper.empty()) request_.stepper = setup_.stepper;
   const StepperEntry& stepper = find_stepper(SolverSpec::parse(request_.stepper).id);
   if (request_.solver.empty()) {
@@ -131,6 +134,7 @@ const Step& Simulation::step() {
   for (const double gap : last_.problem.gap) deepest = std::max(deepest, -gap);
   t.penetration.push_back(deepest);
   const Energy energy = energy_of(bodies_, setup_.model.gravity);
+  if (!bodies_.joints.empty()) t.joint_error.push_back(joint_error(bodies_));
   t.kinetic.push_back(energy.kinetic);
   t.potential.push_back(energy.potential);
   std::vector<double> force(3 * t.obstacles, 0.0);

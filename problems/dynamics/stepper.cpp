@@ -7,7 +7,7 @@
 namespace ccp {
 
 std::vector<double> Stepper::own_start(const ContactProblem& problem) const {
-  return std::vector<double>(3 * problem.contacts(), 0.0);
+  return std::vector<double>(3 * problem.triples(), 0.0);
 }
 
 std::vector<double> Stepper::start_of(const ContactProblem& problem, const StepStart& start) const {
@@ -27,7 +27,7 @@ Step Stepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accur
   Step made;
   made.problem = problem(bodies);
   made.gamma = start_of(made.problem, start);
-  if (made.problem.contacts() > 0) solver.solve(made.problem, accuracy, made.gamma);
+  if (made.problem.triples() > 0) solver.solve(made.problem, accuracy, made.gamma);
   made.speed = finish(bodies, made.problem, made.gamma);
   return made;
 }

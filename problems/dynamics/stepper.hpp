@@ -19,7 +19,7 @@ struct StepStart {
 /// A step that was made.
 struct Step {
   ContactProblem problem;
-  std::vector<double> gamma;  ///< [n][3] N s, its impulses
+  std::vector<double> gamma;  ///< [triples][3] N s, its impulses
   double speed = 0;           ///< m/s, of the fastest body at the end; NaN if the solver diverged
   /// [obstacles][3] N s, what obstacles took, in all stages; empty of schemes that know none
   std::vector<double> obstacle_impulse;
@@ -55,7 +55,7 @@ class Stepper {
   /// Where the solver starts unless told otherwise: from zero, or as the scheme knows better.
   virtual std::vector<double> own_start(const ContactProblem& problem) const;
 
-  /// Makes one step. A problem without contacts is not given to the solver.
+  /// Makes one step. A problem without any rows is not given to the solver.
   /// @throws InputError for a guess that the problem does not carry, and what the solver throws
   virtual Step step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                     const StepStart& start = {});

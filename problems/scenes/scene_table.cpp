@@ -9,6 +9,7 @@
 #include "problems/scenes/column.hpp"
 #include "problems/scenes/hand_motions.hpp"
 #include "problems/scenes/hand_scenes.hpp"
+#include "problems/scenes/joint_motions.hpp"
 #include "problems/scenes/pile.hpp"
 #include "problems/scenes/planar.hpp"
 
@@ -68,8 +69,10 @@ std::vector<SceneEntry>& table() {
            }});
     }
     all.insert(all.end(), larger_scenes().begin(), larger_scenes().end());
-    for (const HandMotion& motion : hand_motions()) {
-      all.push_back({motion.id, motion.summary, {Can::motion}, "", "", motion.make});
+    for (const auto* motions : {&hand_motions(), &joint_motions()}) {
+      for (const HandMotion& motion : *motions) {
+        all.push_back({motion.id, motion.summary, {Can::motion}, "", "", motion.make});
+      }
     }
     return all;
   }();

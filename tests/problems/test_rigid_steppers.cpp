@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
+#include "problems/dynamics/energy.hpp"
 #include "problems/dynamics/stepper_table.hpp"
 #include "problems/dynamics/steppers/spook.hpp"
 #include "problems/scenes/scene_table.hpp"

@@ -16,6 +16,7 @@ OptionList checked(StepModel& model) {
       .number("restitution", model.restitution, {0, 1}, "Newton's coefficient of restitution")
       .number("impact_speed", model.impact_speed, Range::at_least(0),
               "Slowest approach that bounces, m/s")
+      .number("rolling", model.rolling, Range::at_least(0), "Coefficient of rolling resistance")
       .number("margin", model.margin, Range::at_least(0), "Gap of contacts, m");
   list.check();
   return list;
@@ -40,7 +41,7 @@ FreeMotion RigidStepper::free(const Bodies& bodies) const {
 void RigidStepper::add_guess(ContactProblem& problem) const {
   Guess& previous = problem.guesses["previous"];
   previous = {memory_.recall(problem), "the step before, by identity of the contacts"};
-  clamp_into_cones(problem.mu, previous.gamma);
+  clamp_into_cones(problem, previous.gamma);
 }
 
 Step RigidStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
@@ -48,7 +49,7 @@ Step RigidStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& 
   const std::size_t obstacles = bodies.obstacles.size();
   Step made = Stepper::step(bodies, solver, accuracy, start);
   made.obstacle_impulse.assign(3 * obstacles, 0.0);
-  add_obstacle_impulses(made.problem, made.gamma, made.obstacle_impulse);
+  add_obstacle_impulses(bodies, made.problem, made.gamma, JointStage::step, made.obstacle_impulse);
   return made;
 }
 
@@ -60,12 +61,13 @@ double RigidStepper::finish(Bodies& bodies, const ContactProblem& problem,
   return fastest(bodies);
 }
 
-std::vector<double> RigidStepper::solve_stage(const ContactProblem& problem, StepSolver& solver,
-                                              const StepAccuracy& accuracy, Step& step) {
-  std::vector<double> gamma(3 * problem.contacts(), 0.0);
-  if (problem.contacts() == 0) return gamma;
+std::vector<double> RigidStepper::solve_stage(const Bodies& bodies, const ContactProblem& problem,
+                                              StepSolver& solver, const StepAccuracy& accuracy,
+                                              Step& step) {
+  std::vector<double> gamma(3 * problem.triples(), 0.0);
+  if (problem.triples() == 0) return gamma;
   solver.solve(problem, accuracy, gamma);
-  add_obstacle_impulses(problem, gamma, step.obstacle_impulse);
+  add_obstacle_impulses(bodies, problem, gamma, JointStage::velocities, step.obstacle_impulse);
   return gamma;
 }
 
