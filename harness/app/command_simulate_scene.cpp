@@ -236,7 +236,9 @@ std::string names_of_steppers() {
 void add_simulate_scene(CLI::App& command, Context& context) {
   auto a = std::make_shared<Arguments>();
   SimulationRequest& request = a->request;
-  command.add_option("scene", request.scene, "SCENE[option=value,...]: " + names_of_scenes());
+  command.add_option("scene", request.scene,
+                     "SCENE[option=value,...]: " + names_of_scenes() +
+                         "; or a scene file FILE.yaml (docs/scene-files.md)");
   command.add_option("--stepper", request.stepper,
                      "Time-stepping scheme (default: the scene's): " + names_of_steppers());
   command.add_option("-s,--solver", request.solver, "Solver of the steps (default: the scene's)");

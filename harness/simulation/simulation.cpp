@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
@@ -53,18 +54,10 @@ std::vector<std::pair<std::string, std::vector<double>*>> state_of(Bodies& bodie
 }  // namespace
 
 Simulation::Simulation(const SimulationRequest& request) : request_(request) {
-  const SolverSpec spec = SolverSpec::parse(request.scene);
-  const SceneEntry& entry = find_scene(spec.id);
-  if (!entry.can(SceneAbility::motion)) {
-    throw InputError(fmt::format("the scene {} has no motion to simulate", spec.id));
-  }
-  scene_ = entry.make();
-  OptionList options = scene_->options();
-  for (const auto& [name, value] : spec.options) options.set(name, value);
-  setup_ = scene_->setup();
+  set_scene();
   bodies_ = setup_.bodies;
-  bodies_.check("scene " + spec.id);
-  check_joints(bodies_, "scene " + spec.id);
+  bodies_.check("scene " + trajectory_.scene);
+  check_joints(bodies_, "scene " + trajectory_.scene);
   if (request_.stepper.empty()) request_.stepper = setup_.stepper;
   const StepperEntry& stepper = find_stepper(SolverSpec::parse(request_.stepper).id);
   if (request_.solver.empty()) {
@@ -80,8 +73,6 @@ Simulation::Simulation(const SimulationRequest& request) : request_(request) {
   const double all = static_cast<double>(steps_asked_) * static_cast<double>(bodies_.count());
   every_ = request_.every > 0 ? request_.every : std::max(1L, std::lround(std::ceil(all / kept)));
 
-  trajectory_.scene = spec.id;
-  trajectory_.options = text_of(scene_->options());
   trajectory_.stepper = request_.stepper;
   trajectory_.solver = stepper.solves ? request_.solver : "";
   trajectory_.bodies = bodies_.count();
@@ -97,6 +88,27 @@ Simulation::Simulation(const SimulationRequest& request) : request_(request) {
   const Energy energy = energy_of(bodies_, setup_.model.gravity);
   energy_first_ = energy.kinetic + energy.potential;
   keep_frame();
+}
+
+void Simulation::set_scene() {
+  if (is_scene_file(request_.scene)) {
+    SceneFile file = read_scene_file(request_.scene);
+    trajectory_.scene = file.name;
+    trajectory_.options = "sha256=" + file.digest;
+    setup_ = std::move(file.setup);
+    return;
+  }
+  const SolverSpec spec = SolverSpec::parse(request_.scene);
+  const SceneEntry& entry = find_scene(spec.id);
+  if (!entry.can(SceneAbility::motion)) {
+    throw InputError(fmt::format("the scene {} has no motion to simulate", spec.id));
+  }
+  scene_ = entry.make();
+  OptionList options = scene_->options();
+  for (const auto& [name, value] : spec.options) options.set(name, value);
+  trajectory_.scene = spec.id;
+  setup_ = scene_->setup();
+  trajectory_.options = text_of(scene_->options());
 }
 
 void Simulation::keep_frame() {

@@ -124,6 +124,7 @@ double rolling_limit(const Bodies& bodies, const BodyContact& contact, double co
   if (bodies.kind[b] == BodyKind::wall || (!obstacle && bodies.kind[a] == BodyKind::wall)) return 0;
   const double mu_r = std::min(
       {coefficient, obstacle ? bodies.obstacles[a].rolling : bodies.rolling[a], bodies.rolling[b]});
+  if (!std::isfinite(mu_r)) return 0;
   const double r_a = rolling_radius(obstacle ? bodies.obstacles[a].shape : bodies.shape[a]);
   const double r_b = rolling_radius(bodies.shape[b]);
   if (r_a == 0 || r_b == 0) return mu_r * std::max(r_a, r_b);

@@ -42,7 +42,7 @@ DemStepper::DemStepper(const StepModel& model, const DemOptions& options)
     throw InputError("stepper dem", "Young's modulus", "a value > 0, for contacts that give",
                      fmt::format("{}", model.hertz.young));
   }
-  if (model.rolling > 0) {
+  if (model.rolling > 0 && std::isfinite(model.rolling)) {
     throw InputError("stepper dem", "rolling resistance", "none: it has no such force",
                      fmt::format("a coefficient of {}", model.rolling));
   }

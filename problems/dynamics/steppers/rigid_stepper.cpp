@@ -8,24 +8,24 @@ namespace {
 
 constexpr double sweep = 1.5;  // of what a pair can approach within the step
 
-OptionList checked(StepModel& model) {
+void check(StepModel& model) {
   using Range = OptionList::Range;
   OptionList list("of time steps", "model");
+  double rolling = std::isinf(model.rolling) ? 0 : model.rolling;
   list.number("dt", model.dt, Range::positive(), "Time step, s")
       .number("mu", model.mu, Range::at_least(0), "Friction coefficient")
       .number("restitution", model.restitution, {0, 1}, "Newton's coefficient of restitution")
       .number("impact_speed", model.impact_speed, Range::at_least(0),
               "Slowest approach that bounces, m/s")
-      .number("rolling", model.rolling, Range::at_least(0), "Coefficient of rolling resistance")
+      .number("rolling", rolling, Range::at_least(0), "Coefficient of rolling resistance")
       .number("margin", model.margin, Range::at_least(0), "Gap of contacts, m");
   list.check();
-  return list;
 }
 
 }  // namespace
 
 RigidStepper::RigidStepper(const StepModel& model) : model_(model) {
-  checked(model_);
+  check(model_);
 }
 
 std::vector<BodyContact> RigidStepper::contacts_near(const Bodies& bodies) const {
