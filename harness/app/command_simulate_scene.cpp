@@ -244,8 +244,8 @@ void add_simulate_scene(CLI::App& command, Context& context) {
   command.add_option("-s,--solver", request.solver, "Solver of the steps (default: the scene's)");
   command
       .add_option("--start", request.start,
-                  "Where the solver starts: cold, previous, history[beta=0.85], hertz, "
-                  "NAME*FACTOR")
+                  "Where the solver starts: cold, previous, "
+                  "history[beta=0.85,rows=normals,velocity=false], hertz, model, NAME*FACTOR")
       ->capture_default_str();
   using Range = OptionList::Range;
   add_number(command, "--until", request.until, Range::positive(),
@@ -255,6 +255,8 @@ void add_simulate_scene(CLI::App& command, Context& context) {
              "A step is solved when the referee measures that, by the solver's law");
   add_integer(command, "--iterations", request.iterations, {1, 1000000000},
               "Outer iterations a solve, at most");
+  command.add_flag("--fixed-iterations", request.fixed_iterations,
+                   "Every solve takes --iterations outer iterations, whatever it reaches");
   add_integer(command, "--every", request.every, Range::at_least(1),
               "Steps between the frames that are kept (default: by the number of bodies)")
       ->default_str("");

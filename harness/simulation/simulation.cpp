@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "harness/run/start.hpp"
@@ -23,9 +24,24 @@ std::string text_of(const OptionList& options) {
   return fmt::format("{}", fmt::join(all, ","));
 }
 
+/// `history[beta=B,rows=normals,velocity=false]` is Wang 2016's, all else is parse_start()'s.
 StepStart start_of(const std::string& text) {
-  const Start start = parse_start(text, "--start");
-  return {start.name == "cold" ? "" : start.name, start.factor};
+  const std::string history = "history";
+  if (text != history && text.rfind(history + "[", 0) != 0) {
+    const Start start = parse_start(text, "--start");
+    return {start.name == "cold" ? "" : start.name, start.factor};
+  }
+  StepStart start{"previous", 0.85};
+  std::string rows = "all";
+  OptionList options("history", "start");
+  options
+      .number("beta", start.factor, {0, 1, true, false}, "Part of the impulses of the step before")
+      .choice("rows", rows, {"all", "normals"}, "Which of them")
+      .flag("velocity", start.moves_bodies,
+            "They change the velocities that the solver begins with");
+  for (const auto& [name, value] : SolverSpec::parse(text).options) options.set(name, value);
+  start.normals_only = rows == "normals";
+  return start;
 }
 
 /// @throws InputError where the scheme is one with another law than the solver's
@@ -128,7 +144,8 @@ void Simulation::keep_last_frame() {
 
 const Step& Simulation::step() {
   StepAccuracy accuracy;
-  accuracy.residual = request_.residual;
+  accuracy.residual =
+      request_.fixed_iterations ? std::numeric_limits<double>::infinity() : request_.residual;
   accuracy.max_iterations = request_.iterations;
   solver_->reset();
   last_ = stepper_->step(bodies_, *solver_, accuracy, start_);
@@ -184,6 +201,7 @@ std::vector<std::pair<std::string, std::string>> Simulation::key() const {
           {"start", request_.start},
           {"residual", number_text(request_.residual)},
           {"iterations", std::to_string(request_.iterations)},
+          {"fixed_iterations", request_.fixed_iterations ? "true" : "false"},
           {"every", std::to_string(every_)}};
 }
 
@@ -216,7 +234,9 @@ void Simulation::resume(const std::string& path) {
     throw InputError(path, group, "a checkpoint of a simulation", "a trajectory without one");
   }
   for (const auto& [name, value] : key()) {
-    const std::string found = file.string_attribute(group, name).value_or("nothing");
+    // Checkpoints of before the option was there are those of its default.
+    const std::string absent = name == "fixed_iterations" ? "false" : "nothing";
+    const std::string found = file.string_attribute(group, name).value_or(absent);
     if (found != value) {
       throw InputError(path, group + " attribute " + name, "'" + value + "', as asked for",
                        "'" + found + "'");

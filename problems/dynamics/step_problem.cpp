@@ -361,6 +361,18 @@ std::vector<double> approach_of(const PosedStep& posed, const Bodies& bodies) {
   return approach;
 }
 
+std::vector<double> relative_spins(const PosedStep& posed, const Bodies& bodies) {
+  const std::vector<double> velocity = velocities_of(bodies);
+  const RollingPool& pool = posed.problem.rolling;
+  std::vector<double> spins(3 * pool.size());
+  for (std::size_t k = 0; k < pool.size(); ++k) {
+    set_triple(spins, k,
+               relative_spin(posed.problem, static_cast<std::size_t>(pool.contact[k]), velocity,
+                             posed.obstacle_spin[k]));
+  }
+  return spins;
+}
+
 std::vector<double> changes_of(const Bodies& bodies, const ContactProblem& problem,
                                const std::vector<double>& gamma) {
   std::vector<double> change = body_velocity_changes(problem, gamma);

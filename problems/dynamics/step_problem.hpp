@@ -70,6 +70,9 @@ std::vector<double> velocities_of(const Bodies& bodies);
 std::vector<double> relative_velocities(const PosedStep& posed, const Bodies& bodies);
 std::vector<double> approach_of(const PosedStep& posed, const Bodies& bodies);
 
+/// [rolling triples][3] rad/s, F (w_B - w_A) with the bodies' velocities as they are.
+std::vector<double> relative_spins(const PosedStep& posed, const Bodies& bodies);
+
 /// M^-1 D gamma, [m][6], of bodies as they are: walls move along their axes, and do not turn.
 std::vector<double> changes_of(const Bodies& bodies, const ContactProblem& problem,
                                const std::vector<double>& gamma);

@@ -11,6 +11,16 @@ std::vector<double> Stepper::own_start(const ContactProblem& problem) const {
 }
 
 std::vector<double> Stepper::start_of(const ContactProblem& problem, const StepStart& start) const {
+  std::vector<double> gamma = guessed(problem, start);
+  if (start.normals_only) {
+    for (std::size_t i = 0; i < gamma.size(); ++i) {
+      if (i % 3 != 0 || i >= 3 * problem.contacts()) gamma[i] = 0;
+    }
+  }
+  return gamma;
+}
+
+std::vector<double> Stepper::guessed(const ContactProblem& problem, const StepStart& start) const {
   if (start.guess.empty()) return own_start(problem);
   const auto guess = problem.guesses.find(start.guess);
   if (guess == problem.guesses.end()) {

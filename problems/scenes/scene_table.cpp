@@ -12,6 +12,7 @@
 #include "problems/scenes/joint_motions.hpp"
 #include "problems/scenes/pile.hpp"
 #include "problems/scenes/planar.hpp"
+#include "problems/scenes/rolling_pile.hpp"
 
 namespace ccp {
 namespace {
@@ -32,6 +33,12 @@ const std::vector<SceneEntry>& larger_scenes() {
        "",
        "spheres",
        column_scene},
+      {"rolling-pile",
+       "Spheres with rolling resistance that collapse into a heap (Wang 2016)",
+       {Can::motion},
+       "",
+       "spheres",
+       rolling_pile_scene},
       {"pyramid",
        "A triangle of spheres that roll in a plane (Anitescu slides)",
        {Can::problem, Can::record},

@@ -185,6 +185,34 @@ class Simulate(CommandLine):
         self.refused(*run, "--checkpoint", checkpoint, "--resume",
                      parts=["options", "sha256="])
 
+    def test_the_five_starts_of_wang(self):
+        """Few sweeps on a column at rest: history is nearer than cold, apart is farther off."""
+        errors, bits = {}, {}  # of the height by Hertz's law, and where the spheres are
+        for start in ("cold", "history", "history[rows=normals]", "history[velocity=false]", "model"):
+            out = self.path("h.h5")
+            result = self.simulate("column[spheres=10]", "--start", start, "--iterations", "15",
+                                   "--fixed-iterations", "--until", "1", "-o", out, "--every", "200")
+            self.assertEqual(result["outer_mean"], 15)
+            errors[start] = abs(result["values"]["error"])
+            with h5py.File(out) as file:
+                bits[start] = file["bodies/position"][-1].tobytes()
+            os.remove(out)
+        self.assertEqual(len(set(bits.values())), 4)  # a column has no friction: rows do not matter
+        self.assertEqual(bits["history"], bits["history[rows=normals]"])
+        self.assertLess(errors["history"], 0.5 * errors["cold"])
+        self.assertGreater(errors["history[velocity=false]"], errors["cold"])
+        self.assertLess(errors["model"], errors["history"])
+        for wrong, parts in (("history[bet=1]", ["'bet'", "'beta'"]),
+                             ("history[beta=0]", ["beta", "> 0"]),
+                             ("history[rows=tangents]", ["rows", "normals"])):
+            self.refused("simulate", "column[spheres=2]", "--start", wrong, parts=parts)
+
+    def test_starts_go_on_with_the_same_bits(self):
+        for start in ("history[rows=normals]", "history[velocity=false]", "model"):
+            with self.subTest(start=start):
+                self.kill_and_resume("rolling-pile[spheres=60]", "--start", start, "--iterations",
+                                     "30", "--fixed-iterations", "--until", "0.3", attempts=1)
+
     def test_a_diverging_simulation_says_who_and_keeps_what_was_computed(self):
         path = self.path("far.h5")
         done = subprocess.run([PROGRAM, "simulate", "bouncing-ball[gravity=1e6,height=1e6]", "-o",

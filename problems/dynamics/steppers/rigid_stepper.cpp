@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problems/model/impulses.hpp"
+
 namespace ccp {
 namespace {
 
@@ -47,9 +49,31 @@ void RigidStepper::add_guess(ContactProblem& problem) const {
 Step RigidStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                         const StepStart& start) {
   const std::size_t obstacles = bodies.obstacles.size();
-  Step made = Stepper::step(bodies, solver, accuracy, start);
+  Step made = start.moves_bodies ? Stepper::step(bodies, solver, accuracy, start)
+                                 : step_apart(bodies, solver, accuracy, start);
   made.obstacle_impulse.assign(3 * obstacles, 0.0);
   add_obstacle_impulses(bodies, made.problem, made.gamma, JointStage::step, made.obstacle_impulse);
+  return made;
+}
+
+Step RigidStepper::step_apart(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
+                              const StepStart& start) {
+  Step made;
+  made.problem = problem(bodies);
+  const std::vector<double> first = start_of(made.problem, start);
+  std::vector<double> multipliers = first;
+  ContactProblem apart = made.problem;
+  const std::vector<double> moved =
+      constraint_velocities(apart, body_velocity_changes(apart, first));
+  std::size_t at = 0;
+  for (auto* r : {&apart.r, &apart.rolling.r, &apart.equality.r}) {
+    for (double& value : *r) value -= moved[at++];
+  }
+  if (apart.triples() > 0) solver.solve(apart, accuracy, multipliers);
+  made.gamma = multipliers;
+  for (std::size_t i = 0; i < first.size(); ++i) made.gamma[i] -= first[i];
+  made.speed = finish(bodies, made.problem, made.gamma);
+  remember(made.problem, multipliers);
   return made;
 }
 

@@ -42,6 +42,9 @@ class RigidStepper : public Stepper {
                                          Step& step);
 
  private:
+  /// A step whose start does not move bodies; the multipliers are remembered, not what acted.
+  Step step_apart(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
+                  const StepStart& start);
   StepModel model_;
   ImpulseMemory memory_;
 };

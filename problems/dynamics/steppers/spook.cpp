@@ -78,9 +78,30 @@ ContactProblem SpookStepper::problem(const Bodies& bodies) const {
   }
   make_elastic_pools(bodies, posed);
   hertz.resize(3 * problem.triples(), 0.0);
+  add_model_guess(bodies, posed, hertz);
   problem.guesses["hertz"] = {std::move(hertz), "Hertz's law, without friction"};
   add_guess(problem);
   return std::move(posed.problem);
+}
+
+/// Wang 2016 eq. 9 to 11: Hertz's law, and friction and rolling resistance as viscous forces
+/// -u / Sigma of the velocities before the step, clamped.
+void SpookStepper::add_model_guess(const Bodies& bodies, PosedStep& posed,
+                                   const std::vector<double>& hertz) {
+  ContactProblem& problem = posed.problem;
+  std::vector<double> gamma = hertz;
+  const std::vector<double> u = relative_velocities(posed, bodies);
+  for (std::size_t c = 0; c < problem.contacts(); ++c) {
+    for (std::size_t k = 1; k < 3; ++k) {
+      gamma[3 * c + k] = -u[3 * c + k] / problem.compliance[2 * c + 1];
+    }
+  }
+  const std::vector<double> spins = relative_spins(posed, bodies);
+  for (std::size_t i = 0; i < spins.size(); ++i) {
+    gamma[3 * problem.contacts() + i] = -spins[i] / problem.rolling.compliance[2 * (i / 3) + 1];
+  }
+  clamp_into_cones(problem, gamma);
+  problem.guesses["model"] = {std::move(gamma), "Hertz's law, viscous friction and rolling"};
 }
 
 /// Sigma of rolling rows, and the regularised rows of joints with tau = 2 h.

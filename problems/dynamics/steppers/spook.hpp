@@ -27,6 +27,8 @@ class SpookStepper : public RigidStepper {
 
  private:
   std::vector<BodyContact> touching(const Bodies& bodies) const;
+  static void add_model_guess(const Bodies& bodies, PosedStep& posed,
+                              const std::vector<double>& hertz);
   void make_elastic_pools(const Bodies& bodies, PosedStep& posed) const;
 };
 
