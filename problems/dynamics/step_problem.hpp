@@ -15,9 +15,7 @@ struct StepModel {
   double dt = 0.01;         ///< s
   Vec3 gravity{0, 0, -10};  ///< m/s^2
   double mu = 0.5;          ///< of contacts whose bodies and obstacles have none that is smaller
-  /// Coefficient of rolling resistance mu_r, in the same way; infinity: that of the sides, 0 where
-  /// neither has one
-  double rolling = 0;
+  double rolling = 0;       ///< coefficient of rolling resistance; infinity: what its sides have
   double restitution = 0;   ///< e of Newton's law, [0, 1]
   double impact_speed = 0;  ///< m/s; contacts that approach slower do not bounce
   double margin = 0;        ///< m; pairs are contacts within this gap, and what they approach

@@ -717,7 +717,7 @@ TEST_CASE("start by the model: Hertz's law, friction and rolling as viscous forc
     const ContactProblem problem = make_stepper("spook", model)->problem(bodies);
     REQUIRE(problem.rolling.size() == 1);
     const std::vector<double>& guess = problem.guesses.at("model").gamma;
-    const double normal = 1e-3 * hertz_stiffness(model.hertz, 0.1, 0) * std::pow(1e-4, 1.5);
+    const double normal = 1e-3 * hertz_stiffness(model.hertz, 0, 0.1) * std::pow(1e-4, 1.5);
     CHECK(guess[0] == Approx(normal));
     const double friction = std::hypot(guess[1], guess[2]);
     const double moment = norm(Vec3{guess[3], guess[4], guess[5]});
