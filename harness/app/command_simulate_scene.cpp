@@ -47,24 +47,28 @@ nlohmann::ordered_json as_json(const Simulation& simulation, double wall) {
   const Trajectory& t = simulation.trajectory();
   nlohmann::ordered_json values = nlohmann::ordered_json::object();
   for (const auto& [name, value] : simulation.values()) values[name] = number_or_null(value);
-  return {{"scene", t.scene},
-          {"options", t.options},
-          {"stepper", t.stepper},
-          {"solver", t.solver},
-          {"status", end_text(simulation.state())},
-          {"steps", t.steps()},
-          {"time", t.time.empty() ? 0 : t.time.back()},
-          {"solver_time", sum_of(t.solver_time)},
-          {"wall_time", wall},
-          {"contacts_mean", mean(t.contacts)},
-          {"outer_mean", mean(t.outer)},
-          {"residual_max", number_or_null(t.largest_residual())},
-          {"unsolved", simulation.unsolved()},
-          {"penetration_max", number_or_null(t.deepest_penetration())},
-          {"energy_first", number_or_null(simulation.energy_first())},
-          {"energy_last", number_or_null(t.steps() == 0 ? simulation.energy_first()
-                                                        : t.kinetic.back() + t.potential.back())},
-          {"values", values}};
+  nlohmann::ordered_json object = {{"scene", t.scene},
+                                   {"options", t.options},
+                                   {"stepper", t.stepper},
+                                   {"solver", t.solver},
+                                   {"status", end_text(simulation.state())},
+                                   {"steps", t.steps()},
+                                   {"time", t.time.empty() ? 0 : t.time.back()},
+                                   {"solver_time", sum_of(t.solver_time)},
+                                   {"wall_time", wall},
+                                   {"contacts_mean", mean(t.contacts)},
+                                   {"outer_mean", mean(t.outer)},
+                                   {"residual_max", number_or_null(t.largest_residual())},
+                                   {"unsolved", simulation.unsolved()},
+                                   {"penetration_max", number_or_null(t.deepest_penetration())}};
+  if (!simulation.bodies().joints.empty()) {
+    object["joint_error_max"] = number_or_null(t.largest_joint_error());
+  }
+  object["energy_first"] = number_or_null(simulation.energy_first());
+  object["energy_last"] = number_or_null(t.steps() == 0 ? simulation.energy_first()
+                                                        : t.kinetic.back() + t.potential.back());
+  object["values"] = values;
+  return object;
 }
 
 void print_text(const Simulation& simulation, double wall) {
@@ -83,6 +87,9 @@ void print_text(const Simulation& simulation, double wall) {
                grouped(static_cast<long>(t.steps())));
   }
   fmt::print("\n{:<10} {:.3g} m at most\n", "overlap", t.deepest_penetration());
+  if (!simulation.bodies().joints.empty()) {
+    fmt::print("{:<10} open by {:.3g} at most\n", "joints", t.largest_joint_error());
+  }
   if (t.steps() > 0) {
     fmt::print("{:<10} {:.6g} J at the start, {:.6g} J at the end\n", "energy",
                simulation.energy_first(), t.kinetic.back() + t.potential.back());
@@ -229,14 +236,16 @@ std::string names_of_steppers() {
 void add_simulate_scene(CLI::App& command, Context& context) {
   auto a = std::make_shared<Arguments>();
   SimulationRequest& request = a->request;
-  command.add_option("scene", request.scene, "SCENE[option=value,...]: " + names_of_scenes());
+  command.add_option("scene", request.scene,
+                     "SCENE[option=value,...]: " + names_of_scenes() +
+                         "; or a scene file FILE.yaml (docs/scene-files.md)");
   command.add_option("--stepper", request.stepper,
                      "Time-stepping scheme (default: the scene's): " + names_of_steppers());
   command.add_option("-s,--solver", request.solver, "Solver of the steps (default: the scene's)");
   command
       .add_option("--start", request.start,
-                  "Where the solver starts: cold, previous, history[beta=0.85], hertz, "
-                  "NAME*FACTOR")
+                  "Where the solver starts: cold, previous, "
+                  "history[beta=0.85,rows=normals,velocity=false], hertz, model, NAME*FACTOR")
       ->capture_default_str();
   using Range = OptionList::Range;
   add_number(command, "--until", request.until, Range::positive(),
@@ -246,6 +255,8 @@ void add_simulate_scene(CLI::App& command, Context& context) {
              "A step is solved when the referee measures that, by the solver's law");
   add_integer(command, "--iterations", request.iterations, {1, 1000000000},
               "Outer iterations a solve, at most");
+  command.add_flag("--fixed-iterations", request.fixed_iterations,
+                   "Every solve takes --iterations outer iterations, whatever it reaches");
   add_integer(command, "--every", request.every, Range::at_least(1),
               "Steps between the frames that are kept (default: by the number of bodies)")
       ->default_str("");

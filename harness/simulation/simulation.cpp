@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
+#include "problems/dynamics/energy.hpp"
+#include "problems/dynamics/joint_rows.hpp"
 
 namespace ccp {
 namespace {
@@ -20,9 +24,24 @@ std::string text_of(const OptionList& options) {
   return fmt::format("{}", fmt::join(all, ","));
 }
 
+/// `history[beta=B,rows=normals,velocity=false]` is Wang 2016's, all else is parse_start()'s.
 StepStart start_of(const std::string& text) {
-  const Start start = parse_start(text, "--start");
-  return {start.name == "cold" ? "" : start.name, start.factor};
+  const std::string history = "history";
+  if (text != history && text.rfind(history + "[", 0) != 0) {
+    const Start start = parse_start(text, "--start");
+    return {start.name == "cold" ? "" : start.name, start.factor};
+  }
+  StepStart start{"previous", 0.85};
+  std::string rows = "all";
+  OptionList options("history", "start");
+  options
+      .number("beta", start.factor, {0, 1, true, false}, "Part of the impulses of the step before")
+      .choice("rows", rows, {"all", "normals"}, "Which of them")
+      .flag("velocity", start.moves_bodies,
+            "They change the velocities that the solver begins with");
+  for (const auto& [name, value] : SolverSpec::parse(text).options) options.set(name, value);
+  start.normals_only = rows == "normals";
+  return start;
 }
 
 /// @throws InputError where the scheme is one with another law than the solver's
@@ -51,17 +70,10 @@ std::vector<std::pair<std::string, std::vector<double>*>> state_of(Bodies& bodie
 }  // namespace
 
 Simulation::Simulation(const SimulationRequest& request) : request_(request) {
-  const SolverSpec spec = SolverSpec::parse(request.scene);
-  const SceneEntry& entry = find_scene(spec.id);
-  if (!entry.can(SceneAbility::motion)) {
-    throw InputError(fmt::format("the scene {} has no motion to simulate", spec.id));
-  }
-  scene_ = entry.make();
-  OptionList options = scene_->options();
-  for (const auto& [name, value] : spec.options) options.set(name, value);
-  setup_ = scene_->setup();
+  set_scene();
   bodies_ = setup_.bodies;
-  bodies_.check("scene " + spec.id);
+  bodies_.check("scene " + trajectory_.scene);
+  check_joints(bodies_, "scene " + trajectory_.scene);
   if (request_.stepper.empty()) request_.stepper = setup_.stepper;
   const StepperEntry& stepper = find_stepper(SolverSpec::parse(request_.stepper).id);
   if (request_.solver.empty()) {
@@ -77,8 +89,6 @@ Simulation::Simulation(const SimulationRequest& request) : request_(request) {
   const double all = static_cast<double>(steps_asked_) * static_cast<double>(bodies_.count());
   every_ = request_.every > 0 ? request_.every : std::max(1L, std::lround(std::ceil(all / kept)));
 
-  trajectory_.scene = spec.id;
-  trajectory_.options = text_of(scene_->options());
   trajectory_.stepper = request_.stepper;
   trajectory_.solver = stepper.solves ? request_.solver : "";
   trajectory_.bodies = bodies_.count();
@@ -94,6 +104,27 @@ Simulation::Simulation(const SimulationRequest& request) : request_(request) {
   const Energy energy = energy_of(bodies_, setup_.model.gravity);
   energy_first_ = energy.kinetic + energy.potential;
   keep_frame();
+}
+
+void Simulation::set_scene() {
+  if (is_scene_file(request_.scene)) {
+    SceneFile file = read_scene_file(request_.scene);
+    trajectory_.scene = file.name;
+    trajectory_.options = "sha256=" + file.digest;
+    setup_ = std::move(file.setup);
+    return;
+  }
+  const SolverSpec spec = SolverSpec::parse(request_.scene);
+  const SceneEntry& entry = find_scene(spec.id);
+  if (!entry.can(SceneAbility::motion)) {
+    throw InputError(fmt::format("the scene {} has no motion to simulate", spec.id));
+  }
+  scene_ = entry.make();
+  OptionList options = scene_->options();
+  for (const auto& [name, value] : spec.options) options.set(name, value);
+  trajectory_.scene = spec.id;
+  setup_ = scene_->setup();
+  trajectory_.options = text_of(scene_->options());
 }
 
 void Simulation::keep_frame() {
@@ -113,7 +144,8 @@ void Simulation::keep_last_frame() {
 
 const Step& Simulation::step() {
   StepAccuracy accuracy;
-  accuracy.residual = request_.residual;
+  accuracy.residual =
+      request_.fixed_iterations ? std::numeric_limits<double>::infinity() : request_.residual;
   accuracy.max_iterations = request_.iterations;
   solver_->reset();
   last_ = stepper_->step(bodies_, *solver_, accuracy, start_);
@@ -131,6 +163,7 @@ const Step& Simulation::step() {
   for (const double gap : last_.problem.gap) deepest = std::max(deepest, -gap);
   t.penetration.push_back(deepest);
   const Energy energy = energy_of(bodies_, setup_.model.gravity);
+  if (!bodies_.joints.empty()) t.joint_error.push_back(joint_error(bodies_));
   t.kinetic.push_back(energy.kinetic);
   t.potential.push_back(energy.potential);
   std::vector<double> force(3 * t.obstacles, 0.0);
@@ -168,6 +201,7 @@ std::vector<std::pair<std::string, std::string>> Simulation::key() const {
           {"start", request_.start},
           {"residual", number_text(request_.residual)},
           {"iterations", std::to_string(request_.iterations)},
+          {"fixed_iterations", request_.fixed_iterations ? "true" : "false"},
           {"every", std::to_string(every_)}};
 }
 
@@ -200,7 +234,9 @@ void Simulation::resume(const std::string& path) {
     throw InputError(path, group, "a checkpoint of a simulation", "a trajectory without one");
   }
   for (const auto& [name, value] : key()) {
-    const std::string found = file.string_attribute(group, name).value_or("nothing");
+    // Checkpoints of before the option was there are those of its default.
+    const std::string absent = name == "fixed_iterations" ? "false" : "nothing";
+    const std::string found = file.string_attribute(group, name).value_or(absent);
     if (found != value) {
       throw InputError(path, group + " attribute " + name, "'" + value + "', as asked for",
                        "'" + found + "'");

@@ -9,19 +9,23 @@
 #include "harness/simulation/measured_solver.hpp"
 #include "problems/dynamics/stepper_table.hpp"
 #include "problems/formats/trajectory_file.hpp"
+#include "problems/scenes/scene_file.hpp"
 #include "problems/scenes/scene_table.hpp"
 
 namespace ccp {
 
 /// What a simulation is asked for. All but `until` and `every` decide on its bits.
 struct SimulationRequest {
-  std::string scene;               ///< id[option=value,...]
-  std::string stepper, solver;     ///< "": the scene's
-  std::string start = "previous";  ///< of the solver: cold, a guess of the steps, NAME*FACTOR
-  double until = 0;                ///< s; 0: the scene's
-  double residual = 1e-8;          ///< of every solve; infinity: what the solver itself does
-  int iterations = 100000;         ///< outer iterations of a solve, at most
-  int every = 0;                   ///< steps between frames; 0: as many as make some 300,000 bodies
+  std::string scene;            ///< id[option=value,...], or a scene file (YAML)
+  std::string stepper, solver;  ///< "": the scene's
+  /// Of the solver: cold, a guess of the steps, NAME*FACTOR, or Wang 2016's
+  /// history[beta=0.85,rows=all,velocity=true]
+  std::string start = "previous";
+  double until = 0;               ///< s; 0: the scene's
+  double residual = 1e-8;         ///< of every solve; infinity: what the solver itself does
+  int iterations = 100000;        ///< outer iterations of a solve, at most
+  bool fixed_iterations = false;  ///< every solve takes that many, and nobody looks on the way
+  int every = 0;                  ///< steps between frames; 0: as many as make some 300,000 bodies
 };
 
 /// How a simulation ended.
@@ -64,11 +68,12 @@ class Simulation {
   }
 
  private:
+  void set_scene();
   void keep_frame();
   std::vector<std::pair<std::string, std::string>> key() const;
 
   SimulationRequest request_;
-  std::unique_ptr<Scene> scene_;
+  std::unique_ptr<Scene> scene_;  ///< what setup_.values may look at; null for scene files
   SceneSetup setup_;
   std::unique_ptr<Stepper> stepper_;
   std::unique_ptr<MeasuredStepSolver> solver_;

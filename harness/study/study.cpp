@@ -2,18 +2,17 @@
 
 #include <fmt/format.h>
 #include <glob.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
 #include "problems/base/root_folder.hpp"
+#include "problems/base/yaml_file.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/sequence_file.hpp"
 #include "problems/model/descriptors.hpp"
@@ -42,52 +41,8 @@ std::string present_name(const std::string& name) {
   return paper == papers.end() ? name : paper->second + name.substr(9);
 }
 
-/// A node of a study, with the file it is written in.
-struct Entry {
-  YAML::Node node;
-  std::string file;
-
-  std::string place(const std::string& key) const {
-    return fmt::format("line {}, column {}, {}", node.Mark().line + 1, node.Mark().column + 1, key);
-  }
-  [[noreturn]] void fail(const std::string& key, const std::string& expected) const {
-    throw InputError(file, place(key), expected, found());
-  }
-  std::string found() const {
-    if (node.IsMap()) return "a map";
-    if (node.IsSequence()) return "a list";
-    if (node.IsNull()) return "nothing";
-    return found_value(node.Scalar());
-  }
-  std::string folder() const {
-    const std::string parent = fs::path(file).parent_path().string();
-    return parent.empty() ? "." : parent;
-  }
-};
-
+using Entry = YamlEntry;
 using Keys = std::map<std::string, Entry>;
-
-YAML::Node load(const std::string& path) {
-  if (!is_regular_file(path)) throw InputError(path, "", "a study file (YAML)", "no such file");
-  try {
-    std::vector<YAML::Node> documents = YAML::LoadAllFromFile(path);
-    if (documents.size() > 1) {
-      const Entry second{documents[1], path};
-      throw InputError(path, second.place("document"), "one YAML document", "a second one");
-    }
-    return documents.empty() ? YAML::Node() : documents.front();
-  } catch (const YAML::ParserException& error) {
-    std::ifstream stream(path);
-    std::string line;
-    for (int i = 0; i <= error.mark.line; ++i) std::getline(stream, line);
-    const bool range = line.find(": >") != std::string::npos;
-    throw InputError(path,
-                     fmt::format("line {}, column {}", error.mark.line + 1, error.mark.column + 1),
-                     "YAML", error.msg + (range ? "; quote what begins with >: '>100'" : ""));
-  } catch (const YAML::BadFile&) {
-    throw InputError(path, "", "a readable study file", "one that cannot be opened");
-  }
-}
 
 /// The scalars of a list, or the one scalar.
 std::vector<Entry> items(const Entry& entry, const std::string& key) {
@@ -118,7 +73,7 @@ const std::vector<std::string>& known_keys() {
 /// and later includes replace earlier ones.
 /// @param chain  the files that led here
 Keys read_keys(const std::string& path, std::vector<std::string> chain) {
-  const Entry root{load(path), path};
+  const Entry root{load_yaml(path, "a study file"), path};
   if (!root.node.IsMap()) throw InputError(path, "", "a map of keys", root.found());
   chain.push_back(fs::weakly_canonical(path).string());
 

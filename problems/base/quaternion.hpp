@@ -45,6 +45,14 @@ inline Quaternion rotation(const Vec3& angle) {
   return {std::cos(size / 2), factor * angle.x, factor * angle.y, factor * angle.z};
 }
 
+/// The rotation vector of a rotation, at most pi rad long: rotation(rotation_vector(q)) is q or -q.
+inline Vec3 rotation_vector(const Quaternion& q) {
+  const Vec3 u{q.x, q.y, q.z};
+  const double s = norm(u), sign = q.w < 0 ? -1 : 1;
+  if (s < 1e-12) return 2 * sign * u;
+  return sign * 2 * std::atan2(s, std::abs(q.w)) / s * u;
+}
+
 /// The three own axes of a body in world axes: the columns of the rotation matrix.
 /// @param q  of length 1
 inline std::array<Vec3, 3> axes_of(const Quaternion& q) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/geometry/shape_table.hpp"
 #include "problems/model/constraint_math.hpp"
 
 namespace ccp {
@@ -21,12 +22,12 @@ void append(std::vector<double>& array, const Vec3& v) {
   array.insert(array.end(), {v.x, v.y, v.z});
 }
 
-/// The rotation vector of a rotation, at most pi rad long.
-Vec3 logarithm(const Quaternion& q) {
-  const Vec3 u{q.x, q.y, q.z};
-  const double s = norm(u), sign = q.w < 0 ? -1 : 1;
-  if (s < 1e-12) return 2 * sign * u;
-  return sign * 2 * std::atan2(s, std::abs(q.w)) / s * u;
+void check_size_of(const Shape& shape, const std::string& where, const std::string& place) {
+  try {
+    check_shape(shape);
+  } catch (const InputError& error) {
+    throw InputError(where + ": " + place + ": " + error.what());
+  }
 }
 
 /// R diag(d) R^T v.
@@ -54,6 +55,7 @@ std::size_t Bodies::add(const Shape& body, BodyKind how, double kg, const Vec3& 
   mass.push_back(kg);
   append(inertia, own_inertia);
   mu.push_back(std::numeric_limits<double>::infinity());
+  rolling.push_back(std::numeric_limits<double>::infinity());
   shape.push_back(body);
   kind.push_back(how);
   append(axis, {});
@@ -83,6 +85,7 @@ Spheres Bodies::spheres() const {
 void Bodies::check(const std::string& where) const {
   for (std::size_t i = 0; i < count(); ++i) {
     const std::string place = fmt::format("body {}", i);
+    check_size_of(shape[i], where, place);
     if (!(mass[i] > 0) || !std::isfinite(mass[i])) {
       throw InputError(where, place, "a mass > 0", fmt::format("{} kg", mass[i]));
     }
@@ -109,6 +112,7 @@ void Bodies::check(const std::string& where) const {
     }
   }
   for (std::size_t o = 0; o < obstacles.size(); ++o) {
+    check_size_of(obstacles[o].shape, where, fmt::format("obstacle {}", o));
     const double length = norm(obstacles[o].at(time).orientation);
     if (!(std::abs(length - 1) < unit_tolerance)) {
       throw InputError(where, fmt::format("obstacle {}", o), "a unit quaternion",
@@ -154,26 +158,13 @@ Vec3 momentum_from(const Bodies& bodies, std::size_t i, const Quaternion& orient
   }
 }
 
-Energy energy_of(const Bodies& bodies, const Vec3& gravity) {
-  Energy energy;
-  for (std::size_t i = 0; i < bodies.count(); ++i) {
-    const Vec3 v{bodies.velocity[3 * i], bodies.velocity[3 * i + 1], bodies.velocity[3 * i + 2]};
-    const Vec3 w{bodies.angular_velocity[3 * i], bodies.angular_velocity[3 * i + 1],
-                 bodies.angular_velocity[3 * i + 2]};
-    energy.kinetic += 0.5 * bodies.mass[i] * dot(v, v) +
-                      0.5 * dot(w, momentum_from(bodies, i, bodies.turned(i), w));
-    if (bodies.kind[i] == BodyKind::wall) continue;
-    energy.potential -= bodies.mass[i] * dot(gravity, bodies.placed_at(i));
-  }
-  return energy;
-}
-
 namespace {
 
 /// m and rad that an obstacle moves between two times.
 double moved(const Obstacle& obstacle, double from, double to) {
   const Pose a = obstacle.at(from), b = obstacle.at(to);
-  return norm(b.position - a.position) + norm(logarithm(b.orientation * conjugate(a.orientation)));
+  return norm(b.position - a.position) +
+         norm(rotation_vector(b.orientation * conjugate(a.orientation)));
 }
 
 /// Halves the interval, keeping the half with the larger movement: where that does not shrink with
@@ -213,7 +204,7 @@ ObstacleMotion obstacle_motion(const Bodies& bodies, std::size_t number, double 
   refuse_jumps(obstacle, number, from, dt);
   const Pose end = obstacle.at(from + dt);
   motion.velocity = motion.velocity + (1 / dt) * (end.position - start.position);
-  motion.spin = (1 / dt) * logarithm(end.orientation * conjugate(start.orientation));
+  motion.spin = (1 / dt) * rotation_vector(end.orientation * conjugate(start.orientation));
   if (!is_finite(motion.velocity) || !is_finite(motion.spin)) {
     throw InputError(fmt::format("obstacle {}", number), fmt::format("motion at {:.6g} s", from),
                      "a finite position and a unit quaternion", "another one");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "problems/base/quaternion.hpp"
+#include "problems/dynamics/joint.hpp"
 #include "problems/geometry/shapes.hpp"
 #include "problems/geometry/spheres.hpp"
 
@@ -29,6 +30,8 @@ struct Obstacle {
   Vec3 belt;
   /// Friction coefficient; that of a contact is the smaller one of its two sides
   double mu = std::numeric_limits<double>::infinity();
+  /// Coefficient of rolling resistance; that of a contact is the smaller one of its two sides
+  double rolling = std::numeric_limits<double>::infinity();
 
   Pose at(double time) const { return motion ? motion(time) : pose; }
 };
@@ -43,11 +46,13 @@ struct Bodies {
   std::vector<double> mass;              ///< [m] kg
   std::vector<double> inertia;           ///< [m][3] kg m^2, about the body's own axes
   std::vector<double> mu;                ///< [m] friction coefficients, see Obstacle::mu
+  std::vector<double> rolling;           ///< [m] of rolling resistance, see Obstacle::rolling
   std::vector<Shape> shape;              ///< [m]
   std::vector<BodyKind> kind;            ///< [m]
   std::vector<double> axis;              ///< [m][3] unit, of walls; zero for other bodies
   std::vector<Obstacle> obstacles;
-  double time = 0;  ///< s
+  std::vector<Joint> joints;  ///< see joint_rows.hpp
+  double time = 0;            ///< s
 
   std::size_t count() const { return mass.size(); }
   /// Whether an impulse can turn one of them.
@@ -71,7 +76,8 @@ struct Bodies {
   /// Bodies that are all spheres, as such. @throws InputError if there is another shape
   Spheres spheres() const;
 
-  /// Checks shapes, signs and quaternions. @throws InputError naming the body
+  /// Checks shapes, signs and quaternions; of joints there is check_joints(). @throws InputError
+  /// naming the body or obstacle
   void check(const std::string& where) const;
 };
 
@@ -84,12 +90,6 @@ Vec3 spin_from(const Bodies& bodies, std::size_t i, const Quaternion& orientatio
                const Vec3& momentum);
 Vec3 momentum_from(const Bodies& bodies, std::size_t i, const Quaternion& orientation,
                    const Vec3& spin);
-
-/// J, of all bodies, and the work that gravity can still do down to the origin of the world.
-struct Energy {
-  double kinetic = 0, potential = 0;
-};
-Energy energy_of(const Bodies& bodies, const Vec3& gravity);
 
 /// How an obstacle moves in a step: the velocity of the point of it that is at x.
 struct ObstacleMotion {

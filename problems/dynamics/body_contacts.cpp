@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "problems/base/error.hpp"
 #include "problems/dynamics/impulse_memory.hpp"
@@ -14,10 +16,25 @@ namespace {
 
 constexpr std::int64_t most = std::int64_t{1} << 19, feature_unit = std::int64_t{1} << 52;
 
+/// Pairs that joints hold together, obstacles first, ascending.
+std::vector<std::pair<std::int32_t, std::int32_t>> held_pairs(const Bodies& bodies) {
+  const auto obstacles = static_cast<std::int32_t>(bodies.obstacles.size());
+  const auto number = [&](const JointSide& side) {
+    return side.body >= 0 ? obstacles + side.body : side.obstacle;
+  };
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
+  for (const Joint& joint : bodies.joints) {
+    if (!joint.collide) pairs.emplace_back(std::minmax(number(joint.a), number(joint.b)));
+  }
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
 /// Obstacles, and behind them the bodies; what does not touch each other is one group.
 ShapedBodies shapes_of(const Bodies& bodies, double sweep) {
   constexpr std::int32_t guided = 0, free = -1;
   ShapedBodies all;
+  all.apart = held_pairs(bodies);
   for (std::size_t o = 0; o < bodies.obstacles.size(); ++o) {
     const Obstacle& obstacle = bodies.obstacles[o];
     all.shape.push_back(obstacle.shape);

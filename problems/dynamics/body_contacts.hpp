@@ -22,7 +22,7 @@ struct BodyContact {
 /// All contacts at the time bodies.time with
 ///     gap <= cutoff + sweep (closing speed),
 /// obstacles first, then ordered by bodies and feature. Servo walls pass through obstacles and each
-/// other. @param sweep  s
+/// other, and so do bodies that a joint holds together. @param sweep  s
 std::vector<BodyContact> find_body_contacts(const Bodies& bodies, double cutoff, double sweep);
 
 /// A number that a contact keeps as long as its bodies do. Of the first feature of two bodies, and

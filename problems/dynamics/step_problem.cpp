@@ -101,6 +101,36 @@ double friction_of(const Bodies& bodies, const BodyContact& contact, double mu) 
   return std::min({mu, side_a, bodies.mu[static_cast<std::size_t>(contact.b)]});
 }
 
+/// The radius that rolls, m: of spheres and discs; 0 of other shapes.
+double rolling_radius(const Shape& shape) {
+  const bool round =
+      shape.kind == "sphere" || (shape.kind == "ellipse" && shape.size[0] == shape.size[1]);
+  return round ? shape.size[0] : 0;
+}
+
+bool can_turn(const Bodies& bodies, std::int32_t body) {
+  if (body < 0) return false;
+  const BodyKind kind = bodies.kind[static_cast<std::size_t>(body)];
+  return kind == BodyKind::rigid || kind == BodyKind::planar;
+}
+
+/// The limit rho = mu_r r* of a contact's moment over its normal impulse, m; 0: there is none.
+double rolling_limit(const Bodies& bodies, const BodyContact& contact, double coefficient) {
+  const auto b = static_cast<std::size_t>(contact.b);
+  const bool obstacle = contact.obstacle >= 0;
+  const auto a = static_cast<std::size_t>(obstacle ? contact.obstacle : contact.a);
+  if (!can_turn(bodies, contact.b) && !can_turn(bodies, contact.a)) return 0;
+  // A servo wall stands for a turn of its own in the problem, which no moment may touch.
+  if (bodies.kind[b] == BodyKind::wall || (!obstacle && bodies.kind[a] == BodyKind::wall)) return 0;
+  const double mu_r = std::min(
+      {coefficient, obstacle ? bodies.obstacles[a].rolling : bodies.rolling[a], bodies.rolling[b]});
+  if (!std::isfinite(mu_r)) return 0;
+  const double r_a = rolling_radius(obstacle ? bodies.obstacles[a].shape : bodies.shape[a]);
+  const double r_b = rolling_radius(bodies.shape[b]);
+  if (r_a == 0 || r_b == 0) return mu_r * std::max(r_a, r_b);
+  return mu_r * (r_a * r_b / (r_a + r_b));
+}
+
 /// What the bodies are, and v* as velocity + dt g.
 ContactProblem problem_of_bodies(const Bodies& bodies, const std::vector<double>& free,
                                  const StepModel& model) {
@@ -121,6 +151,109 @@ ContactProblem problem_of_bodies(const Bodies& bodies, const std::vector<double>
   return problem;
 }
 
+/// Angular velocity of B against A at a rolling triple, contact axes.
+Vec3 relative_spin(const ContactProblem& problem, std::size_t contact,
+                   const std::vector<double>& velocity, const Vec3& obstacle) {
+  Vec3 sum = -1.0 * obstacle;
+  for (int side = 0; side < 2; ++side) {
+    const std::int32_t body = problem.contact_bodies[2 * contact + side];
+    if (body < 0) continue;
+    sum = sum + side_sign(side) * triple(velocity, 2 * static_cast<std::size_t>(body) + 1);
+  }
+  return to_contact_axes(&problem.frame[9 * contact], sum);
+}
+
+/// Row of a Jacobian [3][6] times a velocity and an angular velocity.
+double row_product(const std::array<double, 18>& jacobian, std::size_t row, const Vec3& v,
+                   const Vec3& w) {
+  const double* j = &jacobian[6 * row];
+  return j[0] * v.x + j[1] * v.y + j[2] * v.z + j[3] * w.x + j[4] * w.y + j[5] * w.z;
+}
+
+/// J v of one side for a body's or obstacle's velocities, about its position.
+Vec3 side_rate(const JointRows& rows, int side, const Vec3& v, const Vec3& w) {
+  const auto& jacobian = side == 0 ? rows.jacobian_a : rows.jacobian_b;
+  return {row_product(jacobian, 0, v, w), row_product(jacobian, 1, v, w),
+          row_product(jacobian, 2, v, w)};
+}
+
+/// J v of the bodies of joint rows.
+Vec3 joint_rate(const Joint& joint, const JointRows& rows, const std::vector<double>& velocity) {
+  Vec3 sum;
+  for (int side = 0; side < 2; ++side) {
+    const int body = (side == 0 ? joint.a : joint.b).body;
+    if (body < 0) continue;
+    const auto at = 2 * static_cast<std::size_t>(body);
+    sum = sum + side_rate(rows, side, triple(velocity, at), triple(velocity, at + 1));
+  }
+  return sum;
+}
+
+bool acts(JointKind kind, JointStage stage) {
+  if (kind == JointKind::spring) return stage == JointStage::step;
+  return kind != JointKind::motor || stage != JointStage::positions;
+}
+
+/// The equality rows of joints. @param ahead  s, from the bodies' time to the end of the step
+void add_joints(const Bodies& bodies, const std::vector<ObstacleMotion>& motions,
+                const std::vector<double>& velocity, JointStage stage, double dt, double ahead,
+                PosedStep& posed) {
+  EqualityPool& pool = posed.problem.equality;
+  bool compliant = false;
+  for (const JointRows& rows : joint_rows(bodies)) {
+    const Joint& joint = bodies.joints[rows.joint];
+    if (!acts(joint.kind, stage)) continue;
+    Vec3 given{-rows.speed[0], -rows.speed[1], -rows.speed[2]};
+    for (int side = 0; side < 2; ++side) {
+      const int number = (side == 0 ? joint.a : joint.b).obstacle;
+      if (number < 0) continue;
+      const auto o = static_cast<std::size_t>(number);
+      const Vec3 moves = motions[o].velocity - bodies.obstacles[o].belt;
+      given = given + side_rate(rows, side, moves, motions[o].spin);
+    }
+    Vec3 r = joint_rate(joint, rows, velocity) + given;
+    double sigma = 0;
+    if (joint.kind == JointKind::spring) {
+      const double resistance = joint.damping + ahead * joint.stiffness;
+      r.x += joint.stiffness / resistance * rows.theta[0];
+      sigma = 1 / (dt * resistance);
+      compliant = true;
+    }
+    pool.bodies.insert(pool.bodies.end(), {joint.a.body, joint.b.body});
+    pool.rows.push_back(rows.rows);
+    pool.jacobian_a.insert(pool.jacobian_a.end(), rows.jacobian_a.begin(), rows.jacobian_a.end());
+    pool.jacobian_b.insert(pool.jacobian_b.end(), rows.jacobian_b.begin(), rows.jacobian_b.end());
+    pool.r.insert(pool.r.end(), {r.x, r.y, r.z});
+    pool.compliance.insert(pool.compliance.end(), {sigma, 0, 0});
+    posed.joints.push_back(rows);
+    posed.joint_given.push_back(given);
+  }
+  if (!compliant) pool.compliance.clear();
+}
+
+/// What joints do to obstacles: the linear half of J^T gamma.
+void add_joint_impulses(const Bodies& bodies, const ContactProblem& problem,
+                        const std::vector<double>& gamma, JointStage stage,
+                        std::vector<double>& impulse) {
+  const EqualityPool& pool = problem.equality;
+  std::size_t k = 0;
+  for (const Joint& joint : bodies.joints) {
+    if (!acts(joint.kind, stage)) continue;
+    for (int set = 0; set < row_sets(joint.kind); ++set, ++k) {
+      const double* const g = &gamma[3 * (problem.contacts() + problem.rolling.size() + k)];
+      for (int side = 0; side < 2; ++side) {
+        const int obstacle = (side == 0 ? joint.a : joint.b).obstacle;
+        if (obstacle < 0) continue;
+        const double* const j = &(side == 0 ? pool.jacobian_a : pool.jacobian_b)[18 * k];
+        const auto at = 3 * static_cast<std::size_t>(obstacle);
+        for (std::size_t i = 0; i < 3; ++i) {
+          impulse[at + i] += j[i] * g[0] + j[6 + i] * g[1] + j[12 + i] * g[2];
+        }
+      }
+    }
+  }
+}
+
 /// Velocity of B's surface against A's, contact axes.
 Vec3 relative(const ContactProblem& problem, std::size_t c, const std::vector<double>& velocity,
               const Vec3& obstacle) {
@@ -138,8 +271,8 @@ Vec3 relative(const ContactProblem& problem, std::size_t c, const std::vector<do
 }  // namespace
 
 PosedStep pose_step(const Bodies& bodies, const std::vector<BodyContact>& contacts,
-                    const std::vector<double>& free, const StepModel& model, double from,
-                    double dt) {
+                    const std::vector<double>& free, const StepModel& model, double from, double dt,
+                    JointStage stage) {
   PosedStep posed;
   ContactProblem& problem = posed.problem;
   problem = problem_of_bodies(bodies, free, model);
@@ -167,14 +300,40 @@ PosedStep pose_step(const Bodies& bodies, const std::vector<BodyContact>& contac
       problem.arm_a.insert(problem.arm_a.end(), {a.x, a.y, a.z});
       problem.arm_b.insert(problem.arm_b.end(), {b.x, b.y, b.z});
     }
-    posed.obstacle_velocity.push_back(
-        contact.obstacle < 0
-            ? Vec3{}
-            : motions[static_cast<std::size_t>(contact.obstacle)].at(contact.point));
+    const ObstacleMotion* const side_a =
+        contact.obstacle < 0 ? nullptr : &motions[static_cast<std::size_t>(contact.obstacle)];
+    posed.obstacle_velocity.push_back(side_a ? side_a->at(contact.point) : Vec3{});
     const Vec3 r = relative(problem, c, velocity, posed.obstacle_velocity.back());
     problem.r.insert(problem.r.end(), {r.x, r.y, r.z});
+    const double rho = rolling_limit(bodies, contact, model.rolling);
+    if (!(rho > 0)) continue;
+    posed.obstacle_spin.push_back(side_a ? side_a->spin : Vec3{});
+    const Vec3 turning = relative_spin(problem, c, velocity, posed.obstacle_spin.back());
+    problem.rolling.contact.push_back(static_cast<std::int32_t>(c));
+    problem.rolling.rho.push_back(rho);
+    problem.rolling.r.insert(problem.rolling.r.end(), {turning.x, turning.y, turning.z});
   }
+  add_joints(bodies, motions, velocity, stage, dt, from + dt - bodies.time, posed);
   return posed;
+}
+
+void PosedStep::add_joint_errors(const Bodies& bodies, double factor) {
+  for (std::size_t k = 0; k < joints.size(); ++k) {
+    if (!holds_position(bodies.joints[joints[k].joint])) continue;
+    for (std::size_t row = 0; row < 3; ++row) {
+      problem.equality.r[3 * k + row] += factor * joints[k].theta[row];
+    }
+  }
+}
+
+std::vector<Vec3> joint_rates(const PosedStep& posed, const Bodies& bodies) {
+  const std::vector<double> velocity = velocities_of(bodies);
+  std::vector<Vec3> rates;
+  for (std::size_t k = 0; k < posed.joints.size(); ++k) {
+    const JointRows& rows = posed.joints[k];
+    rates.push_back(joint_rate(bodies.joints[rows.joint], rows, velocity) + posed.joint_given[k]);
+  }
+  return rates;
 }
 
 std::vector<double> velocities_of(const Bodies& bodies) {
@@ -202,6 +361,18 @@ std::vector<double> approach_of(const PosedStep& posed, const Bodies& bodies) {
   return approach;
 }
 
+std::vector<double> relative_spins(const PosedStep& posed, const Bodies& bodies) {
+  const std::vector<double> velocity = velocities_of(bodies);
+  const RollingPool& pool = posed.problem.rolling;
+  std::vector<double> spins(3 * pool.size());
+  for (std::size_t k = 0; k < pool.size(); ++k) {
+    set_triple(spins, k,
+               relative_spin(posed.problem, static_cast<std::size_t>(pool.contact[k]), velocity,
+                             posed.obstacle_spin[k]));
+  }
+  return spins;
+}
+
 std::vector<double> changes_of(const Bodies& bodies, const ContactProblem& problem,
                                const std::vector<double>& gamma) {
   std::vector<double> change = body_velocity_changes(problem, gamma);
@@ -216,8 +387,10 @@ std::vector<double> changes_of(const Bodies& bodies, const ContactProblem& probl
   return change;
 }
 
-void add_obstacle_impulses(const ContactProblem& problem, const std::vector<double>& gamma,
+void add_obstacle_impulses(const Bodies& bodies, const ContactProblem& problem,
+                           const std::vector<double>& gamma, JointStage stage,
                            std::vector<double>& impulse) {
+  add_joint_impulses(bodies, problem, gamma, stage, impulse);
   for (std::size_t c = 0; c < problem.contacts(); ++c) {
     const std::int32_t obstacle = obstacle_of(problem.identity[c]);
     if (obstacle < 0) continue;

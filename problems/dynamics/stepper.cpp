@@ -7,10 +7,20 @@
 namespace ccp {
 
 std::vector<double> Stepper::own_start(const ContactProblem& problem) const {
-  return std::vector<double>(3 * problem.contacts(), 0.0);
+  return std::vector<double>(3 * problem.triples(), 0.0);
 }
 
 std::vector<double> Stepper::start_of(const ContactProblem& problem, const StepStart& start) const {
+  std::vector<double> gamma = guessed(problem, start);
+  if (start.normals_only) {
+    for (std::size_t i = 0; i < gamma.size(); ++i) {
+      if (i % 3 != 0 || i >= 3 * problem.contacts()) gamma[i] = 0;
+    }
+  }
+  return gamma;
+}
+
+std::vector<double> Stepper::guessed(const ContactProblem& problem, const StepStart& start) const {
   if (start.guess.empty()) return own_start(problem);
   const auto guess = problem.guesses.find(start.guess);
   if (guess == problem.guesses.end()) {
@@ -27,7 +37,7 @@ Step Stepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accur
   Step made;
   made.problem = problem(bodies);
   made.gamma = start_of(made.problem, start);
-  if (made.problem.contacts() > 0) solver.solve(made.problem, accuracy, made.gamma);
+  if (made.problem.triples() > 0) solver.solve(made.problem, accuracy, made.gamma);
   made.speed = finish(bodies, made.problem, made.gamma);
   return made;
 }

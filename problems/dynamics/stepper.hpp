@@ -12,14 +12,19 @@ namespace ccp {
 
 /// Where the solver of a step starts.
 struct StepStart {
-  std::string guess;  ///< one that the step's problem carries; "" is the stepper's own
-  double factor = 1;  ///< on a guess of the problem
+  std::string guess;          ///< one that the step's problem carries; "" is the stepper's own
+  double factor = 1;          ///< on a guess of the problem
+  bool normals_only = false;  ///< friction, rolling and joints from zero (Wang 2016 Sect. 4.2)
+  /// Whether what the solver starts from moves the bodies, Wang 2016 eq. 8. If not, the solver
+  /// works with velocities that its start has not changed, r - D^T M^-1 D gamma_0, and what acts in
+  /// the step is gamma - gamma_0.
+  bool moves_bodies = true;
 };
 
 /// A step that was made.
 struct Step {
   ContactProblem problem;
-  std::vector<double> gamma;  ///< [n][3] N s, its impulses
+  std::vector<double> gamma;  ///< [triples][3] N s, the impulses that acted
   double speed = 0;           ///< m/s, of the fastest body at the end; NaN if the solver diverged
   /// [obstacles][3] N s, what obstacles took, in all stages; empty of schemes that know none
   std::vector<double> obstacle_impulse;
@@ -55,7 +60,7 @@ class Stepper {
   /// Where the solver starts unless told otherwise: from zero, or as the scheme knows better.
   virtual std::vector<double> own_start(const ContactProblem& problem) const;
 
-  /// Makes one step. A problem without contacts is not given to the solver.
+  /// Makes one step. A problem without any rows is not given to the solver.
   /// @throws InputError for a guess that the problem does not carry, and what the solver throws
   virtual Step step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                     const StepStart& start = {});
@@ -67,6 +72,9 @@ class Stepper {
  protected:
   /// Where the solver starts. @throws InputError for a guess that the problem does not carry
   std::vector<double> start_of(const ContactProblem& problem, const StepStart& start) const;
+
+ private:
+  std::vector<double> guessed(const ContactProblem& problem, const StepStart& start) const;
 };
 
 }  // namespace ccp

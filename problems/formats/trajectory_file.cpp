@@ -37,6 +37,9 @@ std::vector<Field> fields_of(Trajectory& t) {
       {"/bodies/velocity", &t.velocity, nullptr, {frames, m, 6}},
       {"/bodies/size", &t.body_size, nullptr, {m, 3}},
   };
+  if (!t.joint_error.empty()) {
+    fields.push_back({"/steps/joint_error", &t.joint_error, nullptr, {steps}});
+  }
   if (o > 0) {
     fields.push_back({"/obstacles/force", &t.obstacle_force, nullptr, {steps, o, 3}});
     fields.push_back({"/obstacles/size", &t.obstacle_size, nullptr, {o, 3}});
@@ -92,6 +95,9 @@ double Trajectory::largest_residual() const {
 double Trajectory::deepest_penetration() const {
   return largest(penetration);
 }
+double Trajectory::largest_joint_error() const {
+  return largest(joint_error);
+}
 
 void write_trajectory(const std::string& path, const Trajectory& given, bool overwrite,
                       const std::function<void(Hdf5File&)>& more) {
@@ -146,6 +152,7 @@ Trajectory read_trajectory(const std::string& path) {
   // The extents that the others are held against.
   t.time = file.read<double>("/steps/time").data;
   t.frame_step = file.read<std::int64_t>("/frames/step").data;
+  if (file.has("/steps/joint_error")) t.joint_error.resize(t.steps());
   if (t.status.size() != t.steps()) {
     throw InputError(path, "/steps/status", fmt::format("{} texts, as /steps/time", t.steps()),
                      fmt::format("{}", t.status.size()));

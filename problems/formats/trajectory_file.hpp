@@ -30,6 +30,7 @@ struct Trajectory {
       residual;  ///< of the solver's law by the referee, the worst; 0 without contacts
   std::vector<double> penetration;         ///< m, the deepest at the start of the step
   std::vector<double> kinetic, potential;  ///< J
+  std::vector<double> joint_error;  ///< max |Theta| at the end, m, rad or 1; empty without joints
   std::size_t obstacles = 0;
   std::vector<double> obstacle_force;  ///< [steps][obstacles][3] N, mean over the step
 
@@ -49,6 +50,7 @@ struct Trajectory {
   /// Of all steps; NaN if one is, 0 without steps.
   double largest_residual() const;
   double deepest_penetration() const;
+  double largest_joint_error() const;
 };
 
 /// @param more  writes what else the file shall hold; may be empty

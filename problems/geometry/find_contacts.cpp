@@ -133,6 +133,9 @@ void ContactFinder::Work::add_contacts(const ShapedBodies& bodies, const Contact
                                        std::vector<Contact>& contacts) const {
   const auto a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
   if (!bodies.group.empty() && bodies.group[a] >= 0 && bodies.group[a] == bodies.group[b]) return;
+  if (std::binary_search(bodies.apart.begin(), bodies.apart.end(), std::pair(pair.a, pair.b))) {
+    return;
+  }
   const PairIndex::Found& found = pairs(kind[a], kind[b]);
   if (!found.row) {
     proximity(placed[a], placed[b]);  // throws

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "problems/geometry/shapes.hpp"
@@ -21,6 +22,8 @@ struct ShapedBodies {
   /// [m], or empty: bodies of one group >= 0 never touch each other. Obstacles are such a group,
   /// and so are the parts of a body of several shapes. −1: in no group.
   std::vector<std::int32_t> group;
+  /// Pairs a < b that do not touch each other, ascending: bodies that a joint holds together.
+  std::vector<std::pair<std::int32_t, std::int32_t>> apart;
   std::vector<Twist> twist;  ///< [m], or empty where all is at rest; for `sweep` only
 };
 

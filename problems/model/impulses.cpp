@@ -79,4 +79,41 @@ std::vector<double> body_velocity_changes(const ContactProblem& problem,
   return change;
 }
 
+std::vector<double> constraint_velocities(const ContactProblem& problem,
+                                          const std::vector<double>& velocity) {
+  std::vector<double> u(3 * problem.triples(), 0.0);
+  const std::size_t n = problem.contacts(), k = problem.rolling.size();
+  const auto relative = [&](std::size_t c, bool turning) {
+    Vec3 sum;
+    for (int side = 0; side < 2; ++side) {
+      const std::int32_t body = problem.contact_bodies[2 * c + side];
+      if (body < 0) continue;
+      const auto at = 2 * static_cast<std::size_t>(body);
+      const Vec3 w = triple(velocity, at + 1);
+      sum =
+          sum + side_sign(side) *
+                    (turning ? w : velocity_at(triple(velocity, at), w, arm_of(problem, c, side)));
+    }
+    return to_contact_axes(&problem.frame[9 * c], sum);
+  };
+  for (std::size_t c = 0; c < n; ++c) set_triple(u, c, relative(c, false));
+  for (std::size_t j = 0; j < k; ++j) {
+    set_triple(u, n + j, relative(static_cast<std::size_t>(problem.rolling.contact[j]), true));
+  }
+  const EqualityPool& pool = problem.equality;
+  const std::size_t columns = problem.rotates() ? 6 : 3;
+  for (std::size_t row = 0; row < 3 * pool.size(); ++row) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      const std::int32_t body = pool.bodies[2 * (row / 3) + side];
+      if (body < 0) continue;
+      const auto& jacobian = side == 0 ? pool.jacobian_a : pool.jacobian_b;
+      for (std::size_t i = 0; i < columns; ++i) {
+        u[3 * (n + k) + row] +=
+            jacobian[6 * row + i] * velocity[6 * static_cast<std::size_t>(body) + i];
+      }
+    }
+  }
+  return u;
+}
+
 }  // namespace ccp

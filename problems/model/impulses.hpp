@@ -15,4 +15,9 @@ std::vector<double> body_momenta(const ContactProblem& problem, const std::vecto
 std::vector<double> body_velocity_changes(const ContactProblem& problem,
                                           const std::vector<double>& gamma);
 
+/// D^T v of bodies' velocities [m][6], [triples][3] in the axes of the triples: what the contacts,
+/// the rolling and the equality triples see of them. Bodies form.
+std::vector<double> constraint_velocities(const ContactProblem& problem,
+                                          const std::vector<double>& velocity);
+
 }  // namespace ccp

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/dynamics/energy.hpp"
 
 namespace ccp {
 namespace {
@@ -22,34 +24,6 @@ double solid_sphere(double mass, double radius) {
 }
 Vec3 velocity_of(const Bodies& bodies) {
   return {bodies.velocity[0], bodies.velocity[1], bodies.velocity[2]};
-}
-
-/// A scene out of a struct with list(id) and setup().
-template <class Options>
-class Motion : public Scene {
- public:
-  explicit Motion(std::string id) : id_(std::move(id)) {}
-  OptionList options() override { return options_.list(OptionList(id_, "scene")); }
-  SceneSetup setup() override {
-    options().check();
-    return options_.setup();
-  }
-
- private:
-  std::string id_;
-  Options options_;
-};
-
-template <class Options>
-HandMotion motion(const std::string& id, const std::string& summary) {
-  return {id, summary, [id] { return std::make_unique<Motion<Options>>(id); }};
-}
-
-/// dt and gravity, which all have, and mu.
-OptionList& common_options(OptionList& list, StepModel& model, double& gravity) {
-  return list.number("dt", model.dt, Range::positive(), "Time step, s")
-      .number("gravity", gravity, Range::at_least(0), "m/s^2")
-      .number("mu", model.mu, Range::at_least(0), "Friction coefficient");
 }
 
 //    (o)  height of its lowest point
@@ -86,7 +60,7 @@ struct BouncingBall {
   }
 };
 
-//  (o)      a = 5/7 g sin(slope) while it does not slip: mu >= 2/7 tan(slope)
+//  (o)      a = 5/7 g (sin - rolling cos) while it does not slip: mu >= 2/7 tan(slope)
 //    \__
 struct Incline {
   StepModel model;
@@ -94,6 +68,7 @@ struct Incline {
 
   OptionList list(OptionList list) {
     return common_options(list, model, gravity)
+        .number("rolling", model.rolling, Range::at_least(0), "Coefficient of rolling resistance")
         .number("slope", slope, {-90, 90, true, true}, "By which the plane falls along x, degrees")
         .number("radius", radius, Range::positive(), "Of the sphere, m")
         .number("mass", mass, Range::positive(), "Of the sphere, kg");
@@ -107,12 +82,46 @@ struct Incline {
     setup.bodies.add(sphere(radius), BodyKind::rigid, mass, {j, j, j});
     setup.bodies.position[2] = radius;
     setup.bodies.obstacles.push_back({plane, {}, {}, {}});
-    const double rolling = 5.0 / 7 * gravity * std::sin(angle);
+    // It stays where it is for rolling >= tan(slope).
+    const double driving = std::abs(std::sin(angle)) - model.rolling * std::cos(angle);
+    const double rolling = 5.0 / 7 * gravity * std::copysign(std::max(0.0, driving), angle);
     setup.values = [rolling, r = radius](const Bodies& end) -> SceneValues {
       return {{"speed", end.velocity[0]},
               {"spin_times_radius", end.angular_velocity[1] * r},
               {"acceleration", end.velocity[0] / end.time},
               {"rolling_acceleration", rolling}};
+    };
+    return setup;
+  }
+};
+
+//   (o)      turns about the normal, which stops as dw/dt = -rolling radius m g / I
+//  -----
+struct SpinningBall {
+  StepModel model;
+  double gravity = 9.81, radius = 0.1, mass = 1, spin = 20;
+  SpinningBall() { model.rolling = 0.05; }
+
+  OptionList list(OptionList list) {
+    return common_options(list, model, gravity)
+        .number("rolling", model.rolling, Range::at_least(0), "Coefficient of rolling resistance")
+        .number("radius", radius, Range::positive(), "Of the ball, m")
+        .number("mass", mass, Range::positive(), "Of the ball, kg")
+        .number("spin", spin, {}, "At the start, rad/s");
+  }
+  SceneSetup setup() const {
+    SceneSetup setup;
+    setup.model = model;
+    setup.model.gravity = {0, 0, -gravity};
+    const double j = solid_sphere(mass, radius);
+    setup.bodies.add(sphere(radius), BodyKind::rigid, mass, {j, j, j});
+    setup.bodies.position[2] = radius;
+    setup.bodies.angular_velocity[2] = spin;
+    setup.bodies.obstacles.push_back({plane, {}, {}, {}});
+    const double decay = model.rolling * radius * mass * gravity / j;
+    setup.values = [decay, w = spin](const Bodies& end) -> SceneValues {
+      const double left = std::max(0.0, std::abs(w) - decay * end.time);
+      return {{"spin", end.angular_velocity[2]}, {"spin_by_hand", std::copysign(left, w)}};
     };
     return setup;
   }
@@ -349,6 +358,7 @@ const std::vector<HandMotion>& hand_motions() {
   static const std::vector<HandMotion> rows = {
       motion<BouncingBall>("bouncing-ball", "A ball that drops onto the ground (Kleinert 2017)"),
       motion<Incline>("incline", "A sphere that rolls down a plane"),
+      motion<SpinningBall>("spinning-ball", "A ball that spins on the spot (Wang 2016)"),
       motion<Conveyor>("conveyor", "A block at rest that is put onto a moving belt"),
       motion<SlidingParticle>("sliding-particle",
                               "A particle that slides to a stop (Anitescu slides)"),

@@ -10,8 +10,10 @@
 #include "problems/scenes/column.hpp"
 #include "problems/scenes/hand_motions.hpp"
 #include "problems/scenes/hand_scenes.hpp"
+#include "problems/scenes/joint_motions.hpp"
 #include "problems/scenes/pile.hpp"
 #include "problems/scenes/planar.hpp"
+#include "problems/scenes/rolling_pile.hpp"
 
 namespace ccp {
 namespace {
@@ -32,6 +34,12 @@ const std::vector<SceneEntry>& larger_scenes() {
        "",
        "spheres",
        column_scene},
+      {"rolling-pile",
+       "Spheres with rolling resistance that collapse into a heap (Wang 2016)",
+       {Can::motion},
+       "",
+       "spheres",
+       rolling_pile_scene},
       {"pyramid",
        "A triangle of spheres that roll in a plane (Anitescu slides)",
        {Can::problem, Can::record, Can::motion},
@@ -75,8 +83,10 @@ std::vector<SceneEntry>& table() {
            }});
     }
     all.insert(all.end(), larger_scenes().begin(), larger_scenes().end());
-    for (const HandMotion& motion : hand_motions()) {
-      all.push_back({motion.id, motion.summary, {Can::motion}, "", "", motion.make});
+    for (const auto* motions : {&hand_motions(), &joint_motions()}) {
+      for (const HandMotion& motion : *motions) {
+        all.push_back({motion.id, motion.summary, {Can::motion}, "", "", motion.make});
+      }
     }
     return all;
   }();

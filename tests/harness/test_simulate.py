@@ -176,13 +176,16 @@ class Simulate(CommandLine):
                      "steps/outer", "steps/penetration", "obstacles/force"]
             return [file[name][()] for name in names]
 
-    def test_a_killed_simulation_goes_on_with_the_same_bits(self):
-        run = ["simulate", "column[spheres=12]", "--until", "1", "--every", "7", "--quiet"]
-        whole = self.path("whole.h5")
+    def kill_and_resume(self, scene, *arguments, attempts):
+        """Kills a run at moments that differ and goes on; @return arguments of the run, the file of
+        the one that nobody killed, and a checkpoint."""
+        run = ["simulate", scene, *arguments, "--every", "7", "--quiet"]
+        stem = f"run{len(os.listdir(self.folder))}"
+        whole = self.path(stem + "-whole.h5")
         self.run_program(*run, "-o", whole)
         killed = 0
-        for attempt in range(10):
-            checkpoint = self.path(f"c{attempt}.h5")
+        for attempt in range(attempts):
+            checkpoint = self.path(f"{stem}-c{attempt}.h5")
             command = [*run, "--checkpoint", checkpoint, "--checkpoint-every", "3"]
             process = subprocess.Popen([PROGRAM, *command], cwd=self.folder)
             until = time.monotonic() + 20
@@ -191,16 +194,60 @@ class Simulate(CommandLine):
             time.sleep(0.01 * attempt)
             process.send_signal(signal.SIGKILL)
             killed += process.wait() == -signal.SIGKILL
-            out = self.path(f"o{attempt}.h5")
+            out = self.path(f"{stem}-o{attempt}.h5")
             self.run_program(*command, "--resume", "-o", out)
             for a, b in zip(self.states(whole), self.states(out), strict=True):
                 np.testing.assert_array_equal(a, b)
         self.assertGreater(killed, 0)
-        self.refused("simulate", "column[spheres=11]", "--checkpoint", self.path("c0.h5"), "--resume",
+        return run, whole, self.path(f"{stem}-c0.h5")
+
+    def test_a_killed_simulation_goes_on_with_the_same_bits(self):
+        run, whole, checkpoint = self.kill_and_resume("column[spheres=12]", "--until", "1",
+                                                      attempts=10)
+        self.refused("simulate", "column[spheres=11]", "--checkpoint", checkpoint, "--resume",
                      parts=["c0.h5", "options", "spheres=11", "spheres=12"])
-        self.refused(*run, "--solver", "vipm", "--checkpoint", self.path("c0.h5"), "--resume",
+        self.refused(*run, "--solver", "vipm", "--checkpoint", checkpoint, "--resume",
                      parts=["attribute solver", "'vipm'"])
         self.refused(*run, "--checkpoint", whole, "--resume", parts=["checkpoint"])
+
+    def test_joints_and_rolling_resistance_go_on_with_the_same_bits(self):
+        self.kill_and_resume("double-pendulum", "--until", "5", attempts=2)
+        self.kill_and_resume("slider-crank", "--until", "1", "--stepper", "moreau", attempts=2)
+        text = self.ROLLING.replace("until: 0.5", "until: 2").replace("name: ball\n    ", "")
+        text += "    copies: {count: [3, 3, 3], pitch: [0.19, 0.19, 0.21]}\n"
+        path = self.scene_file(text)
+        run, _, checkpoint = self.kill_and_resume(path, "--iterations", "20", attempts=2)
+        self.scene_file(text + "# changed\n")
+        self.refused(*run, "--checkpoint", checkpoint, "--resume",
+                     parts=["options", "sha256="])
+
+    def test_the_five_starts_of_wang(self):
+        """Few sweeps on a column at rest: history is nearer than cold, apart is farther off."""
+        errors, bits = {}, {}  # of the height by Hertz's law, and where the spheres are
+        for start in ("cold", "history", "history[rows=normals]", "history[velocity=false]", "model"):
+            out = self.path("h.h5")
+            result = self.simulate("column[spheres=10]", "--start", start, "--iterations", "15",
+                                   "--fixed-iterations", "--until", "1", "-o", out, "--every", "200")
+            self.assertEqual(result["outer_mean"], 15)
+            errors[start] = abs(result["values"]["error"])
+            with h5py.File(out) as file:
+                bits[start] = file["bodies/position"][-1].tobytes()
+            os.remove(out)
+        self.assertEqual(len(set(bits.values())), 4)  # a column has no friction: rows do not matter
+        self.assertEqual(bits["history"], bits["history[rows=normals]"])
+        self.assertLess(errors["history"], 0.5 * errors["cold"])
+        self.assertGreater(errors["history[velocity=false]"], errors["cold"])
+        self.assertLess(errors["model"], errors["history"])
+        for wrong, parts in (("history[bet=1]", ["'bet'", "'beta'"]),
+                             ("history[beta=0]", ["beta", "> 0"]),
+                             ("history[rows=tangents]", ["rows", "normals"])):
+            self.refused("simulate", "column[spheres=2]", "--start", wrong, parts=parts)
+
+    def test_starts_go_on_with_the_same_bits(self):
+        for start in ("history[rows=normals]", "history[velocity=false]", "model"):
+            with self.subTest(start=start):
+                self.kill_and_resume("rolling-pile[spheres=60]", "--start", start, "--iterations",
+                                     "30", "--fixed-iterations", "--until", "0.3", attempts=1)
 
     def test_a_diverging_simulation_says_who_and_keeps_what_was_computed(self):
         path = self.path("far.h5")
@@ -214,6 +261,145 @@ class Simulate(CommandLine):
         with h5py.File(path) as file:
             self.assertGreater(len(file["steps/time"]), 0)
             self.assertEqual(file["frames/step"][-1], len(file["steps/time"]))
+
+    # ---- scene files ----
+
+    ROLLING = """name: rolling
+dt: 0.01
+until: 0.5
+gravity: [4.905, 0, -8.495709211125343]
+mu: 0.5
+obstacles:
+  - {name: floor, shape: plane}
+bodies:
+  - name: ball
+    shape: {sphere: 0.1}
+    mass: 1
+    rolling: 0.1
+    position: [0, 0, 0.1]
+"""
+
+    def scene_file(self, text, name="scene.yaml"):
+        path = self.path(name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def test_a_scene_file_moves_as_the_scene_of_the_table_does(self):
+        out = self.path("a.h5")
+        result = self.simulate(self.scene_file(self.ROLLING), "-o", out)
+        self.assertEqual((result["scene"], result["stepper"], result["steps"], result["status"]),
+                         ("rolling", "shake", 50, "finished"))
+        self.assertRegex(result["options"], "^sha256=[0-9a-f]{64}$")
+        self.simulate("incline[rolling=0.1]", "--until", "0.5", "-o", self.path("b.h5"))
+        with h5py.File(out) as a, h5py.File(self.path("b.h5")) as b:
+            np.testing.assert_allclose(a["bodies/velocity"][()], b["bodies/velocity"][()],
+                                       atol=1e-12)
+
+    def test_motions_forces_and_walls_of_a_scene_file(self):
+        """A belt, a sine, a path, a force on a servo wall; each known by hand at the end."""
+        path = self.scene_file("""name: all
+dt: 0.01
+until: 1
+gravity: [0, 0, 0]
+mu: 0
+obstacles:
+  - shape: {box: [0.1, 0.1, 0.1]}
+    position: [1, 0, 0]
+    motion: {amplitude: [0.3, 0, 0], frequency: 0.25}
+  - shape: {box: [0.1, 0.1, 0.1]}
+    motion: {path: [[0, 0, 5, 0], [0.5, 1, 5, 0], [0.75, 1, 6, 0]], angular_velocity: [0, 0, 1]}
+bodies:
+  - shape: {sphere: 0.1}
+    mass: 1
+    position: [1.2, 0, 0]
+  - shape: plane
+    mass: 50
+    moves: {wall: [0, 0, 2]}
+    position: [0, 0, -9]
+    force: [3, 4, 100]
+  - shape: {sphere: 0.1}
+    mass: 2
+    moves: non_rotating
+    position: [0, -5, 0]
+    force: [2, 0, 0]
+    copies: {count: [1, 1, 2], pitch: [0, 0, 1]}
+""")
+        out = self.path("all.h5")
+        self.simulate(path, "-o", out)
+        with h5py.File(out) as file:
+            end, speed = file["bodies/position"][-1], file["bodies/velocity"][-1]
+            # Pushed by the box until it is slower than the ball: at the start of its sine.
+            self.assertAlmostEqual(speed[0, 0], 0.3 * np.pi / 2, places=3)
+            np.testing.assert_allclose(speed[1, :3], [0, 0, 2], atol=1e-12)
+            np.testing.assert_allclose(speed[2:, 0], 1, atol=1e-12)
+            np.testing.assert_allclose(end[3] - end[2], [0, 0, 1], atol=1e-12)
+
+    def test_the_examples_of_scene_files_run(self):
+        folder = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "examples", "scenes")
+        for name, until in (("drum", "0.1"), ("door", "3")):
+            with self.subTest(name=name):
+                out = self.path(name + ".h5")
+                result = self.simulate(os.path.join(folder, name + ".yaml"), "--until", until, "-o",
+                                       out)
+                self.assertEqual((result["status"], result["unsolved"]), ("finished", 0))
+        # The ball opens the door, and the spring closes it again.
+        self.assertLess(result["joint_error_max"], 1e-3)
+        with h5py.File(self.path("door.h5")) as file:
+            angle = 2 * np.arctan2(file["bodies/orientation"][:, 0, 3],
+                                   file["bodies/orientation"][:, 0, 0])
+            self.assertGreater(angle.max(), 0.1)
+            self.assertLess(abs(angle[-1]), 0.5 * angle.max())
+            self.assertGreater(np.abs(file["obstacles/force"][:, 1]).max(), 1)  # on the post
+
+    def test_scene_files_that_cannot_be_are_refused_with_line_and_column(self):
+        ball = self.ROLLING
+        joints = ball + """  - name: box
+    shape: {box: [0.1, 0.1, 0.1]}
+    mass: 1
+    position: [1, 0, 1]
+  - {name: post, fixed: true, shape: {sphere: 0.1}, position: [0, 0, 2]}
+joints:
+"""
+        hinge = "  - {type: hinge, between: [world, box], at: [1, 0, 1], axis: [0, 0, 1]}\n"
+        for text, parts in (
+                (ball.replace("mass: 1", "masss: 1"),
+                 ["line 11, column 5", "unknown key 'masss'", "did you mean 'mass'?"]),
+                (ball.replace("dt: 0.01", "dt: 0"), ["line 2, column 5, dt", "> 0", "'0'"]),
+                (ball.replace("{sphere: 0.1}", "{sphere: 0}"),
+                 ["line 10, column 12, shape", "a length > 0 m"]),
+                (ball.replace("{sphere: 0.1}", "{spher: 0.1}"), ["did you mean 'sphere'?"]),
+                (ball.replace("{sphere: 0.1}", "plane"), ["a bounded shape", "plane"]),
+                (ball + "    orientation: [1, 0.1, 0, 0]\n",
+                 ["line 14, column 18, orientation", "length 1", "1.00499"]),
+                (ball + "    density: 3\n", ["at most one of mass, density"]),
+                (ball + "    mass: 2\n", ["line 14, column 5, mass", "each key once"]),
+                (ball + "    velocity: [1, 2]\n", ["a list of 3 numbers", "one of 2"]),
+                (ball + "    velocity: [1, 2, nan]\n", ["line 14", "a finite number", "'nan'"]),
+                (ball + "  - {name: ball, shape: {sphere: 1}, mass: 1}\n",
+                 ["a name that nothing else has", "'ball' again"]),
+                (ball.replace("shape: plane}",
+                              "shape: plane, motion: {path: [[0, 0, 0, 0], [0, 1, 0, 0]]}}"),
+                 ["line 7", "do not jump"]),
+                (ball + "stepper: shak\n", ["line 14, column 10, stepper", "'shake'"]),
+                (ball + "solver: pgss\n", ["pgss", "pgs"]),
+                (ball.replace("bodies:", "bodie:"), ["unknown key 'bodie'", "'bodies'"]),
+                (ball + "    x: [\n", ["line 1", "YAML"]),
+                (joints + hinge.replace("world", "worl"), ["line 20", "unknown name 'worl'",
+                                                           "did you mean 'world'?"]),
+                (joints + hinge.replace("hinge", "hing"), ["unknown joint 'hing'", "'hinge'"]),
+                (joints + hinge.replace("box]", "post]"),
+                 ["line 20, column 5, joint", "a body that can move"]),
+                (joints + hinge + hinge, ["line 21, column 5, joint", "do not overlap",
+                                          "joint 0 holds"]),
+                (joints + hinge.replace("axis:", "speed: 1, axis:"),
+                 ["no such key of a hinge"]),
+                (joints + hinge.replace("[0, 0, 1]}", "[0, 0, 0]}"), ["axis", "a direction"])):
+            with self.subTest(parts=parts):
+                self.refused("simulate", self.scene_file(text), parts=["scene.yaml", *parts]
+                             if "pgss" not in parts else parts)
+        self.refused("simulate", self.path("none.yaml"), parts=["none.yaml", "a scene file",
+                                                                "no such file"])
 
     def test_refused(self):
         for arguments, parts in (

@@ -114,6 +114,107 @@ TEST_CASE("servo wall: every solver finds the balance of forces") {
   CHECK(solved >= 8);
 }
 
+// ---- joints and rolling resistance -------------------------------------------------------------
+
+namespace {
+
+/// All of a scene. @return its simulation at the end
+std::unique_ptr<Simulation> whole(const std::string& scene, const std::string& stepper = "",
+                                  double until = 0, const std::string& solver = "") {
+  SimulationRequest request;
+  request.scene = scene;
+  request.stepper = stepper;
+  request.until = until;
+  request.solver = solver;
+  auto simulation = std::make_unique<Simulation>(request);
+  while (simulation->state() == SimulationEnd::running) simulation->step();
+  return simulation;
+}
+double value_of(const Simulation& simulation, const std::string& name) {
+  for (const auto& [known, value] : simulation.values()) {
+    if (known == name) return value;
+  }
+  FAIL("no value " << name);
+  return 0;
+}
+
+}  // namespace
+
+//  S-JOINT: how far the joints of the double pendulum open within 20 s, its end on the ground.
+TEST_CASE("joints open by O(h) without their Theta in the rows, by O(h^2) with it") {
+  std::vector<double> open, held;
+  for (const char* dt : {"0.05", "0.025", "0.0125"}) {
+    const std::string scene = std::string("double-pendulum[dt=") + dt + "]";
+    open.push_back(whole(scene, "lcp[stabilised=false]")->trajectory().largest_joint_error());
+    const auto simulation = whole(scene, "lcp");
+    held.push_back(simulation->trajectory().largest_joint_error());
+    CHECK(simulation->unsolved() == 0);
+  }
+  INFO("open " << open[0] << " " << open[1] << " " << open[2] << ", held " << held[0] << " "
+               << held[1] << " " << held[2]);
+  CHECK(std::log2(open[0] / open[2]) / 2 > 0.7);
+  CHECK(std::log2(open[0] / open[2]) / 2 < 1.4);
+  CHECK(std::log2(held[0] / held[2]) / 2 > 1.7);
+  CHECK(held[2] < 0.1 * open[2]);
+}
+
+//  A mechanism of one degree of freedom: an impact leaves e^2 of the energy, and e = 0 nothing.
+TEST_CASE("slider-crank: what is left of its energy at the stop") {
+  const auto stuck = whole("slider-crank[gravity=0]");
+  CHECK(stuck->trajectory().kinetic.back() < 1e-15 * stuck->energy_first());
+  CHECK(value_of(*stuck, "slider") == Approx(1.2).epsilon(1e-6));
+  const auto bounced = whole("slider-crank[gravity=0,restitution=0.5,dt=0.0005]", "", 0.25);
+  CHECK(value_of(*bounced, "slider_speed") < 0);
+  CHECK(bounced->trajectory().kinetic.back() ==
+        Approx(0.25 * bounced->energy_first()).epsilon(0.01));
+  CHECK(bounced->trajectory().largest_joint_error() < 1e-5);
+  check_parts(error_of([] { whole("slider-crank[stop=0.9]"); }), {"option stop", "0.953939"});
+}
+
+TEST_CASE("a stiff spring is stable at 50 ms implicitly, and diverges explicitly") {
+  const auto implicit = whole("spring-mass");
+  CHECK(value_of(*implicit, "stretch") == Approx(value_of(*implicit, "static_stretch")));
+  CHECK(std::abs(value_of(*implicit, "speed")) < 1e-10);
+  const auto explicit_force = whole("spring-mass[implicit=false]");
+  CHECK(explicit_force->state() == SimulationEnd::diverged);
+  check_parts(explicit_force->complaint(), {"diverged in step 1", "body 0", "m/s"});
+  // Far below the limit 2 sqrt(m / k) both are the same motion.
+  const std::string fine = "spring-mass[stiffness=100,damping=1,dt=0.001";
+  CHECK(value_of(*whole(fine + "]"), "stretch") ==
+        Approx(value_of(*whole(fine + ",implicit=false]"), "stretch")).epsilon(0.02));
+}
+
+TEST_CASE("rolling resistance: T3, T4 and T5 with every solver that takes it") {
+  for (const char* solver : {"pgs[law=coulomb]", "pgs", "pgj", "apgd", "bb"}) {
+    INFO(solver);
+    // The convex law lifts what rolls a little.
+    const double close = std::string(solver) == "pgs[law=coulomb]" ? 1e-6 : 1e-3;
+    // T3: (g sin - rho g cos / r) / (1 + 2/5)
+    const auto rolls = whole("incline[rolling=0.1]", "", 0.2, solver);
+    CHECK(value_of(*rolls, "acceleration") ==
+          Approx(9.81 * (0.5 - 0.1 * std::sqrt(0.75)) / 1.4).epsilon(close));
+    // T4: it holds for tan(slope) <= mu_r
+    CHECK(std::abs(value_of(*whole("incline[slope=5,rolling=0.0876]", "", 0.2, solver), "speed")) <
+          1e-6);
+    CHECK(value_of(*whole("incline[slope=5,rolling=0.087]", "", 0.2, solver), "speed") > 1e-4);
+    // T5: d w / dt = -rho m g / I, and no further than zero
+    const auto spins = whole("spinning-ball[spin=30]", "", 0.2, solver);
+    CHECK(value_of(*spins, "spin") == Approx(30 - 0.05 * 9.81 / (0.4 * 0.1) * 0.2).epsilon(close));
+    CHECK(std::abs(value_of(*whole("spinning-ball[spin=1]", "", 0.2, solver), "spin")) < 1e-6);
+  }
+  for (const char* scheme : {"moreau", "rattle", "relaxation"}) {
+    INFO(scheme);
+    const auto spins = whole("spinning-ball[spin=30]", scheme, 0.2, "pgs");
+    CHECK(value_of(*spins, "spin") == Approx(30 - 0.05 * 9.81 / (0.4 * 0.1) * 0.2).epsilon(0.06));
+  }
+}
+
+TEST_CASE("what a scheme or solver cannot do with joints and rolling resistance is refused") {
+  check_parts(error_of([] { whole("incline[rolling=0.1]", "", 0.1, "vipm"); }),
+              {"vipm", "rolling"});
+  check_parts(error_of([] { whole("double-pendulum", "", 0.1, "lcp"); }), {"lcp", "equality"});
+}
+
 TEST_CASE("a simulation counts, judges and keeps what its steps were") {
   SimulationRequest request;
   request.scene = "incline[dt=0.02]";

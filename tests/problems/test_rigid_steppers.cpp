@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
+#include "problems/dynamics/energy.hpp"
 #include "problems/dynamics/stepper_table.hpp"
 #include "problems/dynamics/steppers/spook.hpp"
 #include "problems/scenes/scene_table.hpp"
@@ -693,4 +694,65 @@ TEST_CASE("a ball that cannot turn climbs a drum to the angle of friction") {
   });
   CHECK(highest < angle + 1.2 * swing);
   CHECK(highest > angle - 0.2 * swing);
+}
+
+// ---- starts of Wang 2016
+// -------------------------------------------------------------------------
+
+//  A ball of 2 kg that lies, pulled sideways by less than friction holds: per step (W, -P, 0) N s.
+TEST_CASE("starts: history, its normals only, and without the change of velocities") {
+  constexpr double h = 0.01, mass = 2, weight = mass * 10 * h, pull = 3 * h;
+  StepModel model;
+  model.dt = h;
+  model.load = [](const Bodies&, std::vector<double>& load) { load[0] = 3; };
+  const auto steps = [&](const StepStart& start, int count, SmallSolver& solver) {
+    Bodies bodies = ball_on_plane(BodyKind::non_rotating, 0.1, mass, 0, 1);
+    const auto stepper = make_stepper("shake", model);
+    Step last;
+    for (int k = 0; k < count; ++k) last = stepper->step(bodies, solver, {}, start);
+    CHECK(std::abs(bodies.velocity[0]) < 1e-14);
+    CHECK(std::abs(bodies.velocity[2]) < 1e-14);
+    CHECK(last.gamma[0] == Approx(weight));  // what acted, whatever the start
+    return solver.start;
+  };
+  SmallSolver solver;
+  CHECK(steps({}, 2, solver) == std::vector<double>{0, 0, 0});
+  const StepStart history{"previous", 0.85};
+  std::vector<double> start = steps(history, 2, solver);
+  CHECK(start[0] == Approx(0.85 * weight));
+  CHECK(std::hypot(start[1], start[2]) == Approx(0.85 * pull));
+  StepStart normals = history;
+  normals.normals_only = true;
+  start = steps(normals, 2, solver);
+  CHECK(start[0] == Approx(0.85 * weight));
+  CHECK(std::hypot(start[1], start[2]) == 0);
+  // The solver does not see that its start holds the ball: multipliers grow by a weight a step.
+  StepStart apart = history;
+  apart.moves_bodies = false;
+  start = steps(apart, 3, solver);
+  CHECK(start[0] == Approx(0.85 * 1.85 * weight));
+}
+
+//  A ball that slides and turns over the ground, pressed into it by 0.1 mm.
+TEST_CASE("start by the model: Hertz's law, friction and rolling as viscous forces, clamped") {
+  StepModel model;
+  model.dt = 1e-3;
+  model.mu = 0.4;
+  model.rolling = 0.2;
+  model.hertz.young = 1e6;
+  for (const double speed : {1e-12, 1.0}) {
+    Bodies bodies = ball_on_plane(BodyKind::rigid, 0.1, 2, -1e-4, 0.008);
+    bodies.velocity = {speed, 0, 0};
+    bodies.angular_velocity = {0, 0, 5 * speed};
+    const ContactProblem problem = make_stepper("spook", model)->problem(bodies);
+    REQUIRE(problem.rolling.size() == 1);
+    const std::vector<double>& guess = problem.guesses.at("model").gamma;
+    const double normal = 1e-3 * hertz_stiffness(model.hertz, 0, 0.1) * std::pow(1e-4, 1.5);
+    CHECK(guess[0] == Approx(normal));
+    const double friction = std::hypot(guess[1], guess[2]);
+    const double moment = norm(Vec3{guess[3], guess[4], guess[5]});
+    CHECK(friction == Approx(std::min(speed * 1e-3 / 1e-6, 0.4 * normal)));
+    CHECK(moment == Approx(std::min(5 * speed * 1e-3 / 1e-6, 0.2 * 0.1 * normal)));
+    CHECK(guess[3] < 0);  // against the spin about the normal
+  }
 }

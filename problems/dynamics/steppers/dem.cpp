@@ -42,6 +42,10 @@ DemStepper::DemStepper(const StepModel& model, const DemOptions& options)
     throw InputError("stepper dem", "Young's modulus", "a value > 0, for contacts that give",
                      fmt::format("{}", model.hertz.young));
   }
+  if (model.rolling > 0 && std::isfinite(model.rolling)) {
+    throw InputError("stepper dem", "rolling resistance", "none: it has no such force",
+                     fmt::format("a coefficient of {}", model.rolling));
+  }
 }
 
 ContactProblem DemStepper::problem(const Bodies& bodies) const {
@@ -124,13 +128,17 @@ double DemStepper::finish(Bodies& bodies, const ContactProblem& problem,
 }
 
 Step DemStepper::step(Bodies& bodies, StepSolver&, const StepAccuracy&, const StepStart&) {
+  if (!bodies.joints.empty()) {
+    throw InputError("stepper dem", "joints", "none: it has penalty forces for contacts only",
+                     fmt::format("{}", bodies.joints.size()));
+  }
   Step made;
   made.problem = problem(bodies);
   std::vector<double> approach(made.problem.contacts());
   for (std::size_t c = 0; c < approach.size(); ++c) approach[c] = made.problem.r[3 * c];
   made.gamma = penalty(bodies, made.problem, approach);
   made.obstacle_impulse.assign(3 * bodies.obstacles.size(), 0.0);
-  add_obstacle_impulses(made.problem, made.gamma, made.obstacle_impulse);
+  add_obstacle_impulses(bodies, made.problem, made.gamma, JointStage::step, made.obstacle_impulse);
   made.speed = finish(bodies, made.problem, made.gamma);
   return made;
 }

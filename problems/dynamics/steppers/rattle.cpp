@@ -12,6 +12,7 @@ ContactProblem RattleStepper::problem(const Bodies& bodies) const {
   for (std::size_t c = 0; c < posed.problem.contacts(); ++c) {
     posed.problem.r[3 * c] += posed.problem.gap[c] / model().dt;
   }
+  posed.add_joint_errors(bodies, 1 / model().dt);
   add_guess(posed.problem);
   return std::move(posed.problem);
 }
@@ -25,14 +26,15 @@ Step RattleStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy&
   // Contacts at q_{j+1}; those that are open there take no impulse.
   const std::vector<BodyContact> closed =
       find_body_contacts(bodies, 1e-9 + 1e-6 * dt * made.speed, 0);
-  PosedStep posed = pose_step(bodies, closed, velocities_of(bodies), model(), bodies.time, dt);
+  PosedStep posed = pose_step(bodies, closed, velocities_of(bodies), model(), bodies.time, dt,
+                              JointStage::velocities);
   if (model().restitution > 0) {
     Bodies before = bodies;
     before.velocity = linear;
     before.angular_velocity = angular;
     add_restitution(model(), approach_of(posed, before), posed.problem);
   }
-  const std::vector<double> gamma = solve_stage(posed.problem, solver, accuracy, made);
+  const std::vector<double> gamma = solve_stage(bodies, posed.problem, solver, accuracy, made);
   add_change(bodies, changes_of(bodies, posed.problem, gamma));
   made.speed = fastest(bodies);
   return made;

@@ -26,6 +26,7 @@ ContactProblem GapStepper::problem(const Bodies& bodies) const {
     if (options_.lagged) b += problem.mu[c] * std::hypot(before[3 * c + 1], before[3 * c + 2]);
     problem.r[3 * c] += b;
   }
+  if (options_.stabilised) posed.add_joint_errors(bodies, options_.theta / dt);
   add_guess(problem);
   return std::move(posed.problem);
 }
@@ -38,15 +39,18 @@ void GapStepper::project(Bodies& bodies, StepSolver& solver, const StepAccuracy&
     for (const BodyContact& c : find_body_contacts(bodies, 0, 0)) {
       deepest = std::max(deepest, -c.gap);
     }
-    if (!(deepest > allowed)) return;
+    if (!(deepest > allowed) && !(joint_error(bodies) > allowed)) return;
     // What is pushed out of one contact must not be pushed into another one.
     PosedStep posed = pose_step(bodies, find_body_contacts(bodies, model().margin + 2 * deepest, 0),
-                                at_rest, model(), bodies.time, model().dt);
+                                at_rest, model(), bodies.time, model().dt, JointStage::positions);
     ContactProblem& problem = posed.problem;
     problem.mu.assign(problem.contacts(), 0.0);
     problem.r.assign(3 * problem.contacts(), 0.0);
     for (std::size_t c = 0; c < problem.contacts(); ++c) problem.r[3 * c] = problem.gap[c];
-    std::vector<double> lambda(3 * problem.contacts(), 0.0);
+    problem.rolling = {};
+    problem.equality.r.assign(3 * problem.equality.size(), 0.0);
+    posed.add_joint_errors(bodies, 1);
+    std::vector<double> lambda(3 * problem.triples(), 0.0);
     solver.solve(problem, accuracy, lambda);
     shift(bodies, changes_of(bodies, problem, lambda));
   }

@@ -23,8 +23,10 @@ struct GapOptions {
 /// impact_speed, leaves with -e times the normal velocity it came with, at least: b = min(b, e
 /// n.v).
 ///
-/// With `project`, up to five times until no gap is below -1e-8 m:
-///     min 1/2 dq^T M dq subject to g + n^T dq >= 0,
+/// Joints in the same way: theta Theta / h in their rows, or 0.
+///
+/// With `project`, up to five times until no gap is below -1e-8 m and no joint farther open:
+///     min 1/2 dq^T M dq subject to g + n^T dq >= 0, Theta + J dq = 0,
 /// which is the same problem with mu = 0 and r_n = g; velocities are not touched (the Anitescu
 /// slides name it as the expensive alternative to gaps in r).
 class GapStepper : public RigidStepper {

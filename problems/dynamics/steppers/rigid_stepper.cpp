@@ -3,28 +3,31 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problems/model/impulses.hpp"
+
 namespace ccp {
 namespace {
 
 constexpr double sweep = 1.5;  // of what a pair can approach within the step
 
-OptionList checked(StepModel& model) {
+void check(StepModel& model) {
   using Range = OptionList::Range;
   OptionList list("of time steps", "model");
+  double rolling = std::isinf(model.rolling) ? 0 : model.rolling;
   list.number("dt", model.dt, Range::positive(), "Time step, s")
       .number("mu", model.mu, Range::at_least(0), "Friction coefficient")
       .number("restitution", model.restitution, {0, 1}, "Newton's coefficient of restitution")
       .number("impact_speed", model.impact_speed, Range::at_least(0),
               "Slowest approach that bounces, m/s")
+      .number("rolling", rolling, Range::at_least(0), "Coefficient of rolling resistance")
       .number("margin", model.margin, Range::at_least(0), "Gap of contacts, m");
   list.check();
-  return list;
 }
 
 }  // namespace
 
 RigidStepper::RigidStepper(const StepModel& model) : model_(model) {
-  checked(model_);
+  check(model_);
 }
 
 std::vector<BodyContact> RigidStepper::contacts_near(const Bodies& bodies) const {
@@ -40,15 +43,37 @@ FreeMotion RigidStepper::free(const Bodies& bodies) const {
 void RigidStepper::add_guess(ContactProblem& problem) const {
   Guess& previous = problem.guesses["previous"];
   previous = {memory_.recall(problem), "the step before, by identity of the contacts"};
-  clamp_into_cones(problem.mu, previous.gamma);
+  clamp_into_cones(problem, previous.gamma);
 }
 
 Step RigidStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                         const StepStart& start) {
   const std::size_t obstacles = bodies.obstacles.size();
-  Step made = Stepper::step(bodies, solver, accuracy, start);
+  Step made = start.moves_bodies ? Stepper::step(bodies, solver, accuracy, start)
+                                 : step_apart(bodies, solver, accuracy, start);
   made.obstacle_impulse.assign(3 * obstacles, 0.0);
-  add_obstacle_impulses(made.problem, made.gamma, made.obstacle_impulse);
+  add_obstacle_impulses(bodies, made.problem, made.gamma, JointStage::step, made.obstacle_impulse);
+  return made;
+}
+
+Step RigidStepper::step_apart(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
+                              const StepStart& start) {
+  Step made;
+  made.problem = problem(bodies);
+  const std::vector<double> first = start_of(made.problem, start);
+  std::vector<double> multipliers = first;
+  ContactProblem apart = made.problem;
+  const std::vector<double> moved =
+      constraint_velocities(apart, body_velocity_changes(apart, first));
+  std::size_t at = 0;
+  for (auto* r : {&apart.r, &apart.rolling.r, &apart.equality.r}) {
+    for (double& value : *r) value -= moved[at++];
+  }
+  if (apart.triples() > 0) solver.solve(apart, accuracy, multipliers);
+  made.gamma = multipliers;
+  for (std::size_t i = 0; i < first.size(); ++i) made.gamma[i] -= first[i];
+  made.speed = finish(bodies, made.problem, made.gamma);
+  remember(made.problem, multipliers);
   return made;
 }
 
@@ -60,12 +85,13 @@ double RigidStepper::finish(Bodies& bodies, const ContactProblem& problem,
   return fastest(bodies);
 }
 
-std::vector<double> RigidStepper::solve_stage(const ContactProblem& problem, StepSolver& solver,
-                                              const StepAccuracy& accuracy, Step& step) {
-  std::vector<double> gamma(3 * problem.contacts(), 0.0);
-  if (problem.contacts() == 0) return gamma;
+std::vector<double> RigidStepper::solve_stage(const Bodies& bodies, const ContactProblem& problem,
+                                              StepSolver& solver, const StepAccuracy& accuracy,
+                                              Step& step) {
+  std::vector<double> gamma(3 * problem.triples(), 0.0);
+  if (problem.triples() == 0) return gamma;
   solver.solve(problem, accuracy, gamma);
-  add_obstacle_impulses(problem, gamma, step.obstacle_impulse);
+  add_obstacle_impulses(bodies, problem, gamma, JointStage::velocities, step.obstacle_impulse);
   return gamma;
 }
 

@@ -35,12 +35,16 @@ class RigidStepper : public Stepper {
   void remember(const ContactProblem& problem, const std::vector<double>& gamma) {
     memory_.keep(problem, gamma);
   }
-  /// Solves a further stage of a step from zero, and adds what obstacles take.
-  /// @return its impulses; none where there are no contacts
-  static std::vector<double> solve_stage(const ContactProblem& problem, StepSolver& solver,
-                                         const StepAccuracy& accuracy, Step& step);
+  /// Solves a further stage of a step, for velocities, from zero, and adds what obstacles take.
+  /// @return its impulses; none where there are no rows
+  static std::vector<double> solve_stage(const Bodies& bodies, const ContactProblem& problem,
+                                         StepSolver& solver, const StepAccuracy& accuracy,
+                                         Step& step);
 
  private:
+  /// A step whose start does not move bodies; the multipliers are remembered, not what acted.
+  Step step_apart(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
+                  const StepStart& start);
   StepModel model_;
   ImpulseMemory memory_;
 };

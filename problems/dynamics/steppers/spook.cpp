@@ -76,14 +76,58 @@ ContactProblem SpookStepper::problem(const Bodies& bodies) const {
                     std::sqrt(std::max(overlap, model().hertz.smallest_overlap)));
     hertz.insert(hertz.end(), {0, 0});
   }
+  make_elastic_pools(bodies, posed);
+  hertz.resize(3 * problem.triples(), 0.0);
+  add_model_guess(bodies, posed, hertz);
   problem.guesses["hertz"] = {std::move(hertz), "Hertz's law, without friction"};
   add_guess(problem);
   return std::move(posed.problem);
 }
 
+/// Wang 2016 eq. 9 to 11: Hertz's law, and friction and rolling resistance as viscous forces
+/// -u / Sigma of the velocities before the step, clamped.
+void SpookStepper::add_model_guess(const Bodies& bodies, PosedStep& posed,
+                                   const std::vector<double>& hertz) {
+  ContactProblem& problem = posed.problem;
+  std::vector<double> gamma = hertz;
+  const std::vector<double> u = relative_velocities(posed, bodies);
+  for (std::size_t c = 0; c < problem.contacts(); ++c) {
+    for (std::size_t k = 1; k < 3; ++k) {
+      gamma[3 * c + k] = -u[3 * c + k] / problem.compliance[2 * c + 1];
+    }
+  }
+  const std::vector<double> spins = relative_spins(posed, bodies);
+  for (std::size_t i = 0; i < spins.size(); ++i) {
+    gamma[3 * problem.contacts() + i] = -spins[i] / problem.rolling.compliance[2 * (i / 3) + 1];
+  }
+  clamp_into_cones(problem, gamma);
+  problem.guesses["model"] = {std::move(gamma), "Hertz's law, viscous friction and rolling"};
+}
+
+/// Sigma of rolling rows, and the regularised rows of joints with tau = 2 h.
+void SpookStepper::make_elastic_pools(const Bodies& bodies, PosedStep& posed) const {
+  constexpr double softness = 1e-10;  // eps of Wang 2016
+  constexpr double rolling = 1e-6;
+  const double dt = model().dt, damped = 1.0 / 9;  // 1 / (1 + 4 tau / h)
+  ContactProblem& problem = posed.problem;
+  problem.rolling.compliance.assign(2 * problem.rolling.size(), rolling / dt);
+  if (posed.joints.empty()) return;
+  EqualityPool& pool = problem.equality;
+  pool.compliance.resize(3 * pool.size(), 0.0);
+  posed.add_joint_errors(bodies, 4 / dt * damped);
+  const std::vector<Vec3> rates = joint_rates(posed, bodies);
+  for (std::size_t k = 0; k < pool.size(); ++k) {
+    if (!holds_position(bodies.joints[posed.joints[k].joint])) continue;
+    set_triple(pool.r, k, triple(pool.r, k) - damped * rates[k]);
+    for (std::int32_t row = 0; row < pool.rows[k]; ++row) {
+      pool.compliance[3 * k + static_cast<std::size_t>(row)] = 4 / (dt * dt) * softness * damped;
+    }
+  }
+}
+
 ContactProblem SpookStepper::impacts(const Bodies& bodies) const {
-  PosedStep posed =
-      pose_step(bodies, touching(bodies), velocities_of(bodies), model(), bodies.time, model().dt);
+  PosedStep posed = pose_step(bodies, touching(bodies), velocities_of(bodies), model(), bodies.time,
+                              model().dt, JointStage::velocities);
   const std::vector<double> approach = approach_of(posed, bodies);
   const bool any = std::any_of(approach.begin(), approach.end(),
                                [&](double u) { return u < -model().impact_speed; });
@@ -101,7 +145,8 @@ Step SpookStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& 
   impact.obstacle_impulse.assign(3 * bodies.obstacles.size(), 0.0);
   const ContactProblem first = impacts(bodies);
   if (first.contacts() > 0) {
-    add_change(bodies, changes_of(bodies, first, solve_stage(first, solver, accuracy, impact)));
+    add_change(bodies,
+               changes_of(bodies, first, solve_stage(bodies, first, solver, accuracy, impact)));
   }
   Step made = RigidStepper::step(bodies, solver, accuracy, start);
   for (std::size_t i = 0; i < impact.obstacle_impulse.size(); ++i) {

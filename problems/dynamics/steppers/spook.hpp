@@ -8,7 +8,9 @@ namespace ccp {
 /// Algorithm 1). For bodies that approach faster than impact_speed v_imp a step begins with
 ///     u_n = n.v+ + e min(0, n.v-) where n.v- < -v_imp,   u_n = n.v+ elsewhere,   Sigma = 0,
 /// from zero, which changes velocities and nothing else; then there is the step of Hertz's law, see
-/// sphere_problem() for its rows. Contacts overlap, or are apart by at most hertz.smallest_overlap.
+/// sphere_problem() for its rows. Rolling rows have Sigma = 1e-6/h, and joints are soft:
+///     J v + Sigma gamma = -(4/h) Upsilon Theta + Upsilon J v_old,   Sigma = (4/h^2) 1e-10 Upsilon,
+/// Upsilon = 1/9. Contacts overlap, or are apart by at most hertz.smallest_overlap.
 class SpookStepper : public RigidStepper {
  public:
   /// @param model  with hertz.young > 0
@@ -25,6 +27,9 @@ class SpookStepper : public RigidStepper {
 
  private:
   std::vector<BodyContact> touching(const Bodies& bodies) const;
+  static void add_model_guess(const Bodies& bodies, PosedStep& posed,
+                              const std::vector<double>& hertz);
+  void make_elastic_pools(const Bodies& bodies, PosedStep& posed) const;
 };
 
 }  // namespace ccp
