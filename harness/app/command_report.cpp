@@ -123,6 +123,57 @@ void add_merge(CLI::App& app, Context& context) {
   });
 }
 
+void add_capture(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand(
+      "capture", "Freeze contact problems of steps of MuJoCo, Pinocchio, Drake or PyBullet");
+  struct Arguments {
+    std::string engine, scene, output, steps, after, every, contacts;
+    bool force = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  command
+      ->add_option("engine", arguments->engine,
+                   "mujoco, pinocchio, drake, pybullet; or collection, scenes of all of them")
+      ->required()
+      ->type_name("ENGINE");
+  command
+      ->add_option("scene", arguments->scene,
+                   "A file that the engine reads, or boxes, marbles, gripper, quadruped, humanoid "
+                   "with [count=N,slope=DEGREES]")
+      ->type_name("SCENE");
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "The file of steps; of the collection: its folder")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--steps", arguments->steps, "So many (default 10)")->type_name("N");
+  command
+      ->add_option("--after", arguments->after, "The first is the K-th of the engine (default 0)")
+      ->type_name("K");
+  command->add_option("--every", arguments->every, "Every K-th step (default 1)")->type_name("K");
+  command
+      ->add_option("--contacts", arguments->contacts,
+                   "rigid (default), or the engine's own regularised ones (MuJoCo)")
+      ->type_name("MODEL");
+  command->add_flag("--force", arguments->force, "Overwrite the output");
+  command->callback([arguments, &context] {
+    const Arguments& a = *arguments;
+    std::vector<std::string> words = {find_script("capture"), "--output=" + a.output};
+    const auto add = [&](const char* name, const std::string& value) {
+      if (!value.empty()) words.push_back(std::string(name) + "=" + value);
+    };
+    add("--steps", a.steps);
+    add("--after", a.after);
+    add("--every", a.every);
+    add("--contacts", a.contacts);
+    if (a.force) words.emplace_back("--force");
+    words.emplace_back("--");
+    words.push_back(a.engine);
+    if (!a.scene.empty()) words.push_back(a.scene);
+    become(context, words);
+  });
+}
+
 void add_export_results(CLI::App& command, Context& context) {
   struct Arguments {
     std::string folder, output;

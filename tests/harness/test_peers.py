@@ -144,6 +144,32 @@ class Peers(unittest.TestCase):
                 measures = self.solve(self.pile, "siconos_numerics.py", name, 1e-8, "coulomb")
                 self.assertLess(measures["coulomb_residual"], 1e-5)
 
+    def test_pinocchio(self):
+        """Its ADMM by Coulomb's law and by the convex one, its PGS by the convex one."""
+        path = self.path("table.h5")
+        self.command("generate", "scene", "hyperstatic-table", "-o", path, "--force")
+        for name, law in (("admm", "coulomb"), ("admm_convex", "convex"), ("pgs_convex", "convex")):
+            with self.subTest(name):
+                measures = self.solve(path, "pinocchio_contact.py", name, 1e-9, law)
+                measure = "residual" if law == "convex" else "coulomb_residual"
+                self.assertLess(measures[measure], 1e-6)
+
+    def test_mujoco_solves_its_own_problem(self):
+        """That of a captured step; of other problems it makes no claim."""
+        path, python = self.path("steps.h5"), os.path.join(PEERS, "python")
+        probe = [python, os.path.join(PEERS, "mujoco_contact.py"), "newton"]
+        if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+            self.skipTest("MuJoCo is not installed")
+        subprocess.run([python, os.path.join(SOURCE, "scripts/capture"), "mujoco", "humanoid", "--steps",
+                        "2", "--after", "30", "--contacts", "engine", "-o", path, "--force"], check=True)
+        for name in ("newton", "cg", "pgs"):
+            with self.subTest(name):
+                measures = self.solve(path + "#1", "mujoco_contact.py", name, 1e-12)
+                self.assertLess(measures["residual"], 1e-4)
+        done = subprocess.run([*probe, self.pile, self.path("x.h5"), "1", "1e-6"], text=True,
+                              capture_output=True, check=False)
+        self.assertIn("expected a step that ccpbench capture froze of MuJoCo", done.stderr)
+
     def test_from_n_alone(self):
         fclib, local = self.path("pile.hdf5"), self.path("local.h5")
         self.command("export", "fclib", self.pile, "--local", "-o", fclib, "--force")

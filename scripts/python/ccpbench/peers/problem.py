@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ccpbench.arrays import Floats
-from ccpbench.problem import Assembled, Bodies, read_problem, write_answer
+from ccpbench.problem import Assembled, Bodies, Problem, read_problem, write_answer
 
 DENSE_LIMIT = 6000  # rows of an assembled N that is factored as a dense matrix
 
@@ -33,7 +33,7 @@ class UnitFreeProblem:
             self.factor = body_factor(problem.delassus)
             trace = self.factor.multiply(self.factor).sum()
         else:
-            self._matrix = assembled(problem.delassus)
+            self._matrix = delassus_matrix(problem)
             trace = self._matrix.diagonal().sum()
         if problem.compliance is not None:  # as bodies of its own, one per row
             self._add(problem.compliance.ravel())
@@ -94,8 +94,11 @@ def refuse_other_constraints(path: str | os.PathLike[str]) -> None:
                 sys.exit(f"{path}: /{group}: expected nothing, peers know contacts only; found it")
 
 
-def assembled(delassus: Assembled) -> Any:
-    """N as a sparse matrix."""
+def delassus_matrix(problem: Problem) -> Any:
+    """N of an assembled problem as a sparse matrix, without compliance."""
+    delassus = problem.delassus
+    if not isinstance(delassus, Assembled):
+        raise ValueError(f"{problem.name}: expected N assembled, found bodies")
     rows = 3 * (len(delassus.offsets) - 1)
     return sparse.bsr_matrix((delassus.blocks, delassus.columns, delassus.offsets),
                              shape=(rows, rows)).tocsr()
