@@ -13,6 +13,14 @@ void set_blas_threads(int threads) {
     using Setter = void (*)(int);
     if (auto* const set = reinterpret_cast<Setter>(dlsym(RTLD_DEFAULT, name))) set(threads);
   }
+  // CHOLMOD takes four threads of OpenMP where it is told one. Where no parallel region may be
+  // active it gets its own.
+  if (threads != 1) return;
+  using Setter = void (*)(int);
+  if (auto* const set =
+          reinterpret_cast<Setter>(dlsym(RTLD_DEFAULT, "omp_set_max_active_levels"))) {
+    set(0);
+  }
 }
 
 }  // namespace ccp

@@ -1,7 +1,13 @@
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 
+#include "solvers/core/trilinos.hpp"
 #include "solvers/linear/cholesky.hpp"
 #include "tests/support.hpp"
 
@@ -75,6 +81,33 @@ TEST_CASE("cholesky: one analysis serves many values") {
     factor.solve(grid->times(x).data(), found.data());
     CHECK(relative_difference(found, x) < 1e-11);
   }
+}
+
+/// Of this process, by the kernel's account.
+std::ptrdiff_t threads_of_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+// CHOLMOD takes four threads where OpenMP is told one. OpenMP keeps threads that
+// it has started, so that the last look finds them, too, should the factorisation be too quick for
+// the others.
+TEST_CASE("cholesky: no more threads than the run has") {
+  if (!std::filesystem::exists("/proc/self/task")) SKIP("no /proc here");
+  const Grid grid(24, 1);
+  SparseCholesky factor(grid.offsets, grid.rows);
+  std::atomic<bool> done = false;
+  std::atomic<std::ptrdiff_t> most = 0;
+  std::thread watcher([&] {
+    while (!done) most = std::max(most.load(), threads_of_process());
+  });
+  const bool good = factor.factorize(grid.values.data());
+  done = true;
+  watcher.join();
+  CHECK(good);
+  const std::ptrdiff_t allowed = backend_threads();
+  CHECK(most <= allowed + 1);  // and the watcher
+  CHECK(threads_of_process() <= allowed);
 }
 
 TEST_CASE("cholesky: what is not positive definite is said, and forgotten with the next values") {
