@@ -207,6 +207,35 @@ class Simulate(CommandLine):
                              ("history[rows=tangents]", ["rows", "normals"])):
             self.refused("simulate", "column[spheres=2]", "--start", wrong, parts=parts)
 
+    def test_residuals_by_kind_of_row(self):
+        out = self.path("rows.h5")
+        self.simulate("rolling-pile[spheres=60]", "--until", "1", "--iterations", "40",
+                      "--fixed-iterations", "--row-residuals", "195..196", "--start", "cold",
+                      "-o", out)
+        with h5py.File(out) as file:
+            rows = {name: file["row_residuals/" + name][()] for name in file["row_residuals"]}
+        self.assertEqual(set(rows), {"step", "solve", "outer", "normal", "tangential", "rolling",
+                                     "equality"})
+        self.assertEqual(set(rows["step"]), {195, 196})
+        last = rows["step"] == 195
+        last &= rows["solve"] == rows["solve"][last].max()
+        self.assertEqual(rows["outer"][last].max(), 40)
+        for kind in ("normal", "tangential", "rolling"):
+            values = rows[kind][last][np.argsort(rows["outer"][last])]
+            self.assertGreater(values[1], 0)
+            self.assertLess(values[-1], 0.5 * values[:5].max())
+        self.assertEqual(rows["equality"].max(), 0)
+        # One contact is solved by one sweep: the rows are then at rest.
+        self.simulate("spinning-ball", "--until", "0.02", "--row-residuals", "1", "-o", out, "--force")
+        with h5py.File(out) as file:
+            self.assertLess(file["row_residuals/rolling"][-1], 1e-12)
+        self.simulate("slider-crank", "--until", "0.02", "--row-residuals", "1", "-o", out, "--force")
+        with h5py.File(out) as file:
+            self.assertLess(file["row_residuals/equality"][-1],
+                            1e-3 * file["row_residuals/equality"][0])
+        self.refused("simulate", "incline", "--solver", "vipm", "--row-residuals", "1",
+                     parts=["--row-residuals", "Coulomb's law", "vipm"])
+
     def test_starts_go_on_with_the_same_bits(self):
         for start in ("history[rows=normals]", "history[velocity=false]", "model"):
             with self.subTest(start=start):
