@@ -23,7 +23,7 @@ namespace {
 
 struct Arguments {
   SimulationRequest request;
-  std::string output, checkpoint, freeze, row_residuals;
+  std::string output, checkpoint, freeze, row_residuals, study_key;
   int checkpoint_every = 100;
   int threads = 1;
   bool resume = false, force = false, json = false, quiet = false;
@@ -186,8 +186,12 @@ void simulate(const Arguments& a, Context& context) {
   simulation.keep_last_frame();
   const SimulationSummary summary = summary_of(simulation, eta.elapsed());
   if (!a.output.empty()) {
-    write_trajectory(a.output, simulation.trajectory(), a.force,
-                     [&](Hdf5File& file) { write_summary(file, summary); });
+    write_trajectory(a.output, simulation.trajectory(), a.force, [&](Hdf5File& file) {
+      write_summary(file, summary);
+      if (a.study_key.empty()) return;
+      file.make_group("/study");
+      file.set_attribute("/study", "key", a.study_key);
+    });
   }
   if (!kept.empty()) {
     write_sequence(frozen_path, simulation.trajectory().scene, kept, a.force);
@@ -256,6 +260,7 @@ void add_simulate_scene(CLI::App& command, Context& context) {
       "--row-residuals", a->row_residuals,
       "Steps whose residuals by kind of row are kept after every outer iteration, in "
       "/row_residuals of the output: 3,10..20");
+  command.add_option("--study-key", a->study_key, "for studies")->group("");
   command.add_option("--checkpoint", a->checkpoint,
                      "File that is written on the way, and at the end, to go on from");
   add_integer(command, "--checkpoint-every", a->checkpoint_every, Range::at_least(1),
