@@ -11,6 +11,7 @@
 #include "harness/app/listed_options.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/study/runner.hpp"
+#include "harness/study/simulation_study.hpp"
 #include "problems/base/error.hpp"
 
 namespace ccp::app {
@@ -178,6 +179,94 @@ void summarize(const Study& study, const StudyRunOptions& options, const StudyOu
              missing > 0 ? fmt::format(", {} not made", missing) : "", outcome.skipped);
 }
 
+/// "[3/12] bouncing-ball × rattle, dt 0.01"
+std::string label_of(const SimulationRow& row) {
+  const SimulationRequest& request = row.run->request;
+  std::string label = fmt::format("[{}/{}] {}", row.number, row.total, request.scene);
+  for (const std::string& part : {request.stepper, request.solver}) {
+    if (!part.empty()) label += " × " + part;
+  }
+  if (request.start != "previous") label += " from " + request.start;
+  return request.dt > 0 ? label + fmt::format(", dt {:g}", request.dt) : label;
+}
+
+nlohmann::ordered_json as_json(const SimulationRow& row) {
+  const SimulationRequest& request = row.run->request;
+  nlohmann::ordered_json object = {{"run", row.number},          {"of", row.total},
+                                   {"file", row.run->file_name}, {"scene", request.scene},
+                                   {"stepper", request.stepper}, {"solver", request.solver},
+                                   {"start", request.start},     {"dt", request.dt},
+                                   {"reason", row.reason},       {"status", row.status},
+                                   {"message", row.message}};
+  if (!row.summary) return object;
+  for (const auto& [name, value] : row.summary->numbers) object[name] = number_or_null(value);
+  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : row.summary->values) values[name] = number_or_null(value);
+  object["values"] = values;
+  return object;
+}
+
+std::string outcome_of(const SimulationRow& row) {
+  if (row.status.empty()) return row.reason.empty() ? "finished" : "to run: " + row.reason;
+  std::string text = row.reason.empty() ? "kept, " + row.status : row.status;
+  if (!row.message.empty()) text += ": " + row.message;
+  if (!row.summary) return text;
+  for (const auto& [name, value] : row.summary->numbers) {
+    if (name == "wall_time") text += " in " + duration(value);
+  }
+  for (const auto& [name, value] : row.summary->values) {
+    text += fmt::format(", {} {:.6g}", name, value);
+  }
+  return text;
+}
+
+/// A study of simulations. Exit code as of the others: crashed before diverged.
+void run_simulations(const std::string& path, const StudyRunOptions& given, bool quiet, bool json,
+                     Context& context) {
+  if (given.jobs > 1) {
+    throw InputError("--jobs", "", "1: simulations are made one after the other",
+                     fmt::format("{}", given.jobs));
+  }
+  const SimulationStudy study = read_simulation_study(path);
+  SimulationStudyOptions options;
+  options.output = given.output.empty() ? "results/" + study.name : given.output;
+  options.resume = given.resume;
+  options.force = given.force;
+  options.dry_run = given.dry_run;
+  options.program = context.program;
+  options.interrupted = [] { return caught_signal != 0; };
+  int finished = 0, failed = 0, diverged = 0;
+  std::size_t made = 0;
+  {
+    const SignalNote note;
+    made = run_simulation_study(study, options, [&](const SimulationRow& row) {
+             diverged += row.status == "diverged";
+             finished += row.status == "finished";
+             const bool failure =
+                 !row.status.empty() && row.status != "diverged" && row.status != "finished";
+             failed += failure;
+             if (json) {
+               Printer::print(as_json(row));
+             } else if (!quiet || failure) {
+               fmt::print("{}  {}\n", label_of(row), outcome_of(row));
+               std::fflush(stdout);
+             }
+           }).size();
+  }
+  if (options.dry_run) return;
+  if (!quiet && !json) {
+    fmt::print(
+        "{} in {}: {} finished, {} diverged, {} crashed; simulations.csv has a row for each\n",
+        counted(static_cast<int>(made), "simulation"), options.output, finished, diverged, failed);
+  }
+  if (caught_signal != 0) {
+    fmt::print(stderr, "ccpbench: interrupted; --resume goes on where it stopped\n");
+    std::fflush(nullptr);
+    raise(caught_signal);
+  }
+  context.exit_code = failed > 0 ? run_crashed : diverged > 0 ? target_not_reached : done;
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, Context& context) {
@@ -212,7 +301,12 @@ void add_run(CLI::App& app, Context& context) {
   add_number(*command, "--grace", options.grace, OptionList::Range::at_least(0), "for tests")
       ->group("");
   command->callback([arguments, &context] {
-    const Study study = read_study(resolve_study(arguments->study));
+    const std::string path = resolve_study(arguments->study);
+    if (is_simulation_study(path)) {
+      run_simulations(path, arguments->options, arguments->quiet, arguments->json, context);
+      return;
+    }
+    const Study study = read_study(path);
     StudyRunOptions& options = arguments->options;
     options.program = context.program;
     if (options.output.empty()) options.output = "results/" + study.name;

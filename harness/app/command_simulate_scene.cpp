@@ -6,14 +6,13 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <set>
 
 #include "harness/app/app.hpp"
 #include "harness/app/json.hpp"
 #include "harness/app/listed_options.hpp"
 #include "harness/app/terminal.hpp"
-#include "harness/simulation/simulation.hpp"
+#include "harness/simulation/simulation_summary.hpp"
 #include "problems/base/error.hpp"
 #include "problems/base/output_file.hpp"
 #include "problems/formats/sequence_file.hpp"
@@ -24,83 +23,65 @@ namespace {
 
 struct Arguments {
   SimulationRequest request;
-  std::string output, checkpoint, freeze;
+  std::string output, checkpoint, freeze, row_residuals, study_key;
   int checkpoint_every = 100;
   int threads = 1;
   bool resume = false, force = false, json = false, quiet = false;
 };
 
-double mean(const std::vector<std::int64_t>& values) {
-  if (values.empty()) return 0;
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  return sum / static_cast<double>(values.size());
-}
-double sum_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
-const char* end_text(SimulationEnd end) {
-  return end == SimulationEnd::finished ? "finished" : "diverged";
-}
-
-nlohmann::ordered_json as_json(const Simulation& simulation, double wall) {
+nlohmann::ordered_json as_json(const Simulation& simulation, const SimulationSummary& summary) {
   const Trajectory& t = simulation.trajectory();
-  nlohmann::ordered_json values = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : simulation.values()) values[name] = number_or_null(value);
   nlohmann::ordered_json object = {{"scene", t.scene},
                                    {"options", t.options},
                                    {"stepper", t.stepper},
                                    {"solver", t.solver},
-                                   {"status", end_text(simulation.state())},
-                                   {"steps", t.steps()},
-                                   {"time", t.time.empty() ? 0 : t.time.back()},
-                                   {"solver_time", sum_of(t.solver_time)},
-                                   {"wall_time", wall},
-                                   {"contacts_mean", mean(t.contacts)},
-                                   {"outer_mean", mean(t.outer)},
-                                   {"residual_max", number_or_null(t.largest_residual())},
-                                   {"unsolved", simulation.unsolved()},
-                                   {"penetration_max", number_or_null(t.deepest_penetration())}};
-  if (!simulation.bodies().joints.empty()) {
-    object["joint_error_max"] = number_or_null(t.largest_joint_error());
+                                   {"status", summary.status}};
+  for (const auto& [name, value] : summary.numbers) {
+    object[name] = is_count(name) ? nlohmann::ordered_json(std::lround(value))
+                                  : nlohmann::ordered_json(number_or_null(value));
   }
-  object["energy_first"] = number_or_null(simulation.energy_first());
-  object["energy_last"] = number_or_null(t.steps() == 0 ? simulation.energy_first()
-                                                        : t.kinetic.back() + t.potential.back());
+  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : summary.values) values[name] = number_or_null(value);
   object["values"] = values;
   return object;
 }
 
-void print_text(const Simulation& simulation, double wall) {
+void print_text(const Simulation& simulation, const SimulationSummary& summary) {
   const Trajectory& t = simulation.trajectory();
+  const auto number = [&](const char* name) {
+    for (const auto& [known, value] : summary.numbers) {
+      if (known == name) return value;
+    }
+    return std::nan("");
+  };
   fmt::print("{:<10} {} with {}{}\n", "scene", t.scene, t.stepper,
              t.solver.empty() ? "" : " and " + t.solver);
   fmt::print("{:<10} {} steps to {:.6g} s, {}\n", "made", grouped(static_cast<long>(t.steps())),
-             t.time.empty() ? 0 : t.time.back(), end_text(simulation.state()));
-  fmt::print("{:<10} {} solving, {} in all\n", "time", duration(sum_of(t.solver_time)),
-             duration(wall));
+             number("time"), summary.status);
+  fmt::print("{:<10} {} solving, {} in all\n", "time", duration(number("solver_time")),
+             duration(number("wall_time")));
   fmt::print("{:<10} {:.1f} contacts and {:.1f} outer iterations a step\n", "mean",
-             mean(t.contacts), mean(t.outer));
-  fmt::print("{:<10} {} at worst", "residual", scientific(t.largest_residual()));
+             number("contacts_mean"), number("outer_mean"));
+  fmt::print("{:<10} {} at worst", "residual", scientific(number("residual_max")));
   if (const long unsolved = simulation.unsolved(); unsolved > 0) {
     fmt::print(", {} of {} steps are not solved as asked for", grouped(unsolved),
                grouped(static_cast<long>(t.steps())));
   }
-  fmt::print("\n{:<10} {:.3g} m at most\n", "overlap", t.deepest_penetration());
+  fmt::print("\n{:<10} {:.3g} m at most\n", "overlap", number("penetration_max"));
   if (!simulation.bodies().joints.empty()) {
-    fmt::print("{:<10} open by {:.3g} at most\n", "joints", t.largest_joint_error());
+    fmt::print("{:<10} open by {:.3g} at most\n", "joints", number("joint_error_max"));
   }
   if (t.steps() > 0) {
     fmt::print("{:<10} {:.6g} J at the start, {:.6g} J at the end\n", "energy",
-               simulation.energy_first(), t.kinetic.back() + t.potential.back());
+               number("energy_first"), number("energy_last"));
   }
-  for (const auto& [name, value] : simulation.values()) {
+  for (const auto& [name, value] : summary.values) {
     fmt::print("  {:<24} {:.10g}\n", name, value);
   }
 }
 
 /// "3,10..20" as a set. @throws InputError
-std::set<long> steps_in(const std::string& text) {
+std::set<long> steps_in(const std::string& option, const std::string& text) {
   std::set<long> steps;
   std::size_t at = 0;
   while (at <= text.size() && !text.empty()) {
@@ -114,7 +95,7 @@ std::set<long> steps_in(const std::string& text) {
                                 parse_number(part.substr(dots + 2), last);
     if (!good || first < 0 || last < first || last > 1e9 || first != std::floor(first) ||
         last != std::floor(last)) {
-      throw InputError("--freeze", "", "steps from 0, like 3,10..20", "'" + part + "'");
+      throw InputError(option, "", "steps from 0, like 3,10..20", "'" + part + "'");
     }
     for (long k = static_cast<long>(first); k <= static_cast<long>(last); ++k) steps.insert(k);
     at = comma + 1;
@@ -157,7 +138,7 @@ class Eta {
 
 void simulate(const Arguments& a, Context& context) {
   if (!a.output.empty()) check_output_path(a.output, a.force, {a.checkpoint});
-  const std::set<long> wanted = steps_in(a.freeze);
+  const std::set<long> wanted = steps_in("--freeze", a.freeze);
   if (!wanted.empty() && a.output.empty()) {
     throw InputError("--freeze: where to? -o FILE.h5 makes FILE-steps.h5");
   }
@@ -171,7 +152,9 @@ void simulate(const Arguments& a, Context& context) {
     throw InputError("--resume", "", "a file to go on from (--checkpoint FILE)", "none");
   }
   const KokkosSession kokkos(a.threads);
-  Simulation simulation(a.request);
+  SimulationRequest request = a.request;
+  request.row_residuals = steps_in("--row-residuals", a.row_residuals);
+  Simulation simulation(request);
   simulation.set_provenance(collect_provenance(backend_threads(), context.command_line));
   if (a.resume && path_exists(a.checkpoint)) simulation.resume(a.checkpoint);
   std::vector<ContactProblem> kept;
@@ -201,16 +184,24 @@ void simulate(const Arguments& a, Context& context) {
   }
   progress.clear();
   simulation.keep_last_frame();
-  if (!a.output.empty()) write_trajectory(a.output, simulation.trajectory(), a.force);
+  const SimulationSummary summary = summary_of(simulation, eta.elapsed());
+  if (!a.output.empty()) {
+    write_trajectory(a.output, simulation.trajectory(), a.force, [&](Hdf5File& file) {
+      write_summary(file, summary);
+      if (a.study_key.empty()) return;
+      file.make_group("/study");
+      file.set_attribute("/study", "key", a.study_key);
+    });
+  }
   if (!kept.empty()) {
     write_sequence(frozen_path, simulation.trajectory().scene, kept, a.force);
   }
   if (!trouble.empty()) throw InputError(trouble);
   if (!a.checkpoint.empty()) simulation.write_checkpoint(a.checkpoint);
   if (a.json) {
-    print_json(as_json(simulation, eta.elapsed()));
+    print_json(as_json(simulation, summary));
   } else if (!a.quiet) {
-    print_text(simulation, eta.elapsed());
+    print_text(simulation, summary);
   }
   if (simulation.state() == SimulationEnd::diverged) {
     fmt::print(stderr, "ccpbench: {}: {}\n", simulation.trajectory().scene, simulation.complaint());
@@ -248,6 +239,8 @@ void add_simulate_scene(CLI::App& command, Context& context) {
                   "history[beta=0.85,rows=normals,velocity=false], hertz, model, NAME*FACTOR")
       ->capture_default_str();
   using Range = OptionList::Range;
+  add_number(command, "--dt", request.dt, Range::positive(), "Time step, s (default: the scene's)")
+      ->default_str("");
   add_number(command, "--until", request.until, Range::positive(),
              "Simulated time, s (default: the scene's)")
       ->default_str("");
@@ -263,6 +256,11 @@ void add_simulate_scene(CLI::App& command, Context& context) {
   command.add_option("-o,--output", a->output, "Trajectory file to write");
   command.add_option("--freeze", a->freeze,
                      "Steps whose problems are written as a sequence, OUTPUT-steps.h5: 3,10..20");
+  command.add_option(
+      "--row-residuals", a->row_residuals,
+      "Steps whose residuals by kind of row are kept after every outer iteration, in "
+      "/row_residuals of the output: 3,10..20");
+  command.add_option("--study-key", a->study_key, "for studies")->group("");
   command.add_option("--checkpoint", a->checkpoint,
                      "File that is written on the way, and at the end, to go on from");
   add_integer(command, "--checkpoint-every", a->checkpoint_every, Range::at_least(1),

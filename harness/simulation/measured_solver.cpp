@@ -18,11 +18,23 @@ Measure residual_of(Law law) {
 
 class Judge : public Observer {
  public:
-  Judge(const Problem& problem, const StepAccuracy& accuracy, Law law)
-      : referee_(problem), accuracy_(accuracy), gamma_(problem.map(), 1), law_(law) {}
+  Judge(const Problem& problem, const StepAccuracy& accuracy, Law law,
+        const MeasuredStepSolver::Watch& watch)
+      : problem_(problem),
+        referee_(problem),
+        accuracy_(accuracy),
+        gamma_(problem.map(), 1),
+        law_(law),
+        watch_(watch) {}
 
   bool observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) override {
     const long outer = progress.counters.outer;
+    if (watch_) {
+      clock_.pause();
+      write_gamma(gamma_);
+      watch_(problem_.host(), outer, download(read_view(gamma_)));
+      clock_.resume();
+    }
     if (outer >= accuracy_.max_iterations) return true;
     if (!std::isfinite(accuracy_.residual) || outer < next_) return false;
     next_ = std::max(outer + 1, outer + outer / 5);
@@ -37,10 +49,12 @@ class Judge : public Observer {
   SolveClock& clock() { return clock_; }
 
  private:
+  const Problem& problem_;
   Referee referee_;
   StepAccuracy accuracy_;
   Vector gamma_;
   Law law_;
+  const MeasuredStepSolver::Watch& watch_;
   SolveClock clock_;
   long next_ = 1;
   bool good_ = false;
@@ -58,7 +72,7 @@ void MeasuredStepSolver::solve(const ContactProblem& host, const StepAccuracy& a
   const std::string reason = why_unsupported(spec_, host);
   if (!reason.empty()) throw InputError("solver of the steps: " + reason);
   const Problem problem(host);
-  Judge judge(problem, accuracy, law());
+  Judge judge(problem, accuracy, law(), watch_);
   Vector solution(problem.map(), 1);
   Kokkos::deep_copy(overwrite_view(solution),
                     upload<VectorView>("ccp::guess", gamma, gamma.size()));

@@ -31,6 +31,12 @@ class MeasuredStepSolver : public StepSolver {
              std::vector<double>& gamma) override;
 
   Law law() const { return solver_->law(); }
+  /// Called at every outer iteration that the solver shows, off the clock, with the iterations
+  /// made; empty: nobody looks.
+  using Watch =
+      std::function<void(const ContactProblem&, long outer, const std::vector<double>& gamma)>;
+  void set_watch(Watch watch) { watch_ = std::move(watch); }
+
   /// Of the solves since reset().
   const SolveTally& tally() const { return tally_; }
   void reset() { tally_ = {}; }
@@ -39,6 +45,7 @@ class MeasuredStepSolver : public StepSolver {
   SolverSpec spec_;
   std::unique_ptr<Solver> solver_;
   SolveTally tally_;
+  Watch watch_;
 };
 
 }  // namespace ccp

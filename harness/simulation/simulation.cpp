@@ -11,6 +11,7 @@
 #include "problems/base/error.hpp"
 #include "problems/dynamics/energy.hpp"
 #include "problems/dynamics/joint_rows.hpp"
+#include "problems/model/row_residuals.hpp"
 
 namespace ccp {
 namespace {
@@ -82,6 +83,10 @@ Simulation::Simulation(const SimulationRequest& request) : request_(request) {
   stepper_ = make_stepper(request_.stepper, setup_.model);
   solver_ = std::make_unique<MeasuredStepSolver>(request_.solver);
   check_law(stepper, *solver_, request_.solver);
+  if (!request_.row_residuals.empty() && solver_->law() != Law::coulomb) {
+    throw InputError("--row-residuals", "", "a solver of Coulomb's law, whose rows they are",
+                     request_.solver);
+  }
   start_ = stepper.solves ? start_of(request_.start) : StepStart{};
   if (!(request_.until > 0)) request_.until = setup_.until;
   steps_asked_ = std::max(1L, std::lround(std::ceil(request_.until / setup_.model.dt - 1e-9)));
@@ -112,6 +117,10 @@ void Simulation::set_scene() {
     trajectory_.scene = file.name;
     trajectory_.options = "sha256=" + file.digest;
     setup_ = std::move(file.setup);
+    if (request_.dt > 0) {
+      setup_.model.dt = request_.dt;
+      trajectory_.options += ",dt=" + number_text(request_.dt);
+    }
     return;
   }
   const SolverSpec spec = SolverSpec::parse(request_.scene);
@@ -122,6 +131,7 @@ void Simulation::set_scene() {
   scene_ = entry.make();
   OptionList options = scene_->options();
   for (const auto& [name, value] : spec.options) options.set(name, value);
+  if (request_.dt > 0) options.set("dt", number_text(request_.dt));
   trajectory_.scene = spec.id;
   setup_ = scene_->setup();
   trajectory_.options = text_of(scene_->options());
@@ -138,6 +148,19 @@ void Simulation::keep_frame() {
   }
 }
 
+void Simulation::keep_row_residuals(const ContactProblem& problem, long outer,
+                                    const std::vector<double>& gamma) {
+  const RowResiduals rows = row_residuals(problem, gamma);
+  Trajectory& t = trajectory_;
+  t.row_step.push_back(steps_made());
+  t.row_solve.push_back(solver_->tally().solves);
+  t.row_outer.push_back(outer);
+  t.row_normal.push_back(rows.normal);
+  t.row_tangential.push_back(rows.tangential);
+  t.row_rolling.push_back(rows.rolling);
+  t.row_equality.push_back(rows.equality);
+}
+
 void Simulation::keep_last_frame() {
   if (trajectory_.frame_step.back() != steps_made()) keep_frame();
 }
@@ -148,6 +171,14 @@ const Step& Simulation::step() {
       request_.fixed_iterations ? std::numeric_limits<double>::infinity() : request_.residual;
   accuracy.max_iterations = request_.iterations;
   solver_->reset();
+  if (request_.row_residuals.count(steps_made()) > 0) {
+    solver_->set_watch(
+        [this](const ContactProblem& problem, long outer, const std::vector<double>& gamma) {
+          keep_row_residuals(problem, outer, gamma);
+        });
+  } else {
+    solver_->set_watch({});
+  }
   last_ = stepper_->step(bodies_, *solver_, accuracy, start_);
   const SolveTally& tally = solver_->tally();
   const double dt = setup_.model.dt;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,12 @@ struct SimulationRequest {
   /// Of the solver: cold, a guess of the steps, NAME*FACTOR, or Wang 2016's
   /// history[beta=0.85,rows=all,velocity=true]
   std::string start = "previous";
+  double dt = 0;                  ///< s; 0: the scene's
   double until = 0;               ///< s; 0: the scene's
   double residual = 1e-8;         ///< of every solve; infinity: what the solver itself does
   int iterations = 100000;        ///< outer iterations of a solve, at most
   bool fixed_iterations = false;  ///< every solve takes that many, and nobody looks on the way
+  std::set<long> row_residuals;   ///< steps (from 0) whose rows are looked at in every iteration
   int every = 0;                  ///< steps between frames; 0: as many as make some 300,000 bodies
 };
 
@@ -70,6 +73,8 @@ class Simulation {
  private:
   void set_scene();
   void keep_frame();
+  void keep_row_residuals(const ContactProblem& problem, long outer,
+                          const std::vector<double>& gamma);
   std::vector<std::pair<std::string, std::string>> key() const;
 
   SimulationRequest request_;

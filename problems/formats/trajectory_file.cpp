@@ -37,6 +37,16 @@ std::vector<Field> fields_of(Trajectory& t) {
       {"/bodies/velocity", &t.velocity, nullptr, {frames, m, 6}},
       {"/bodies/size", &t.body_size, nullptr, {m, 3}},
   };
+  if (!t.row_step.empty()) {
+    const std::size_t rows = t.row_step.size();
+    fields.push_back({"/row_residuals/step", nullptr, &t.row_step, {rows}});
+    fields.push_back({"/row_residuals/solve", nullptr, &t.row_solve, {rows}});
+    fields.push_back({"/row_residuals/outer", nullptr, &t.row_outer, {rows}});
+    fields.push_back({"/row_residuals/normal", &t.row_normal, nullptr, {rows}});
+    fields.push_back({"/row_residuals/tangential", &t.row_tangential, nullptr, {rows}});
+    fields.push_back({"/row_residuals/rolling", &t.row_rolling, nullptr, {rows}});
+    fields.push_back({"/row_residuals/equality", &t.row_equality, nullptr, {rows}});
+  }
   if (!t.joint_error.empty()) {
     fields.push_back({"/steps/joint_error", &t.joint_error, nullptr, {steps}});
   }
@@ -153,6 +163,9 @@ Trajectory read_trajectory(const std::string& path) {
   t.time = file.read<double>("/steps/time").data;
   t.frame_step = file.read<std::int64_t>("/frames/step").data;
   if (file.has("/steps/joint_error")) t.joint_error.resize(t.steps());
+  if (file.has("/row_residuals/step")) {
+    t.row_step = file.read<std::int64_t>("/row_residuals/step").data;
+  }
   if (t.status.size() != t.steps()) {
     throw InputError(path, "/steps/status", fmt::format("{} texts, as /steps/time", t.steps()),
                      fmt::format("{}", t.status.size()));

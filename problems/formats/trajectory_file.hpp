@@ -34,6 +34,12 @@ struct Trajectory {
   std::size_t obstacles = 0;
   std::vector<double> obstacle_force;  ///< [steps][obstacles][3] N, mean over the step
 
+  // Residuals by kind of row, one entry for each outer iteration of the steps asked for
+  // (problems/model/row_residuals.hpp); empty where nobody asked.
+  std::vector<std::int64_t> row_step, row_solve,
+      row_outer;  ///< number of the step, of its solve, and iterations made
+  std::vector<double> row_normal, row_tangential, row_rolling, row_equality;
+
   // Frames of m bodies; the first one is the start.
   std::size_t bodies = 0;
   std::vector<std::int64_t> frame_step;  ///< steps made

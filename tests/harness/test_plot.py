@@ -10,7 +10,7 @@ from folder_case import ROOT, FolderCase
 from made_up import IPM, PGJ, h5py, np, write_result
 
 sys.path.insert(0, str(ROOT / "scripts/python"))
-from ccpbench import figures, plot, profiles, results
+from ccpbench import figures, plot, profiles, results, simulations
 
 PNG, PDF = b"\x89PNG\r\n\x1a\n", b"%PDF-"
 
@@ -109,6 +109,40 @@ class DrawnTest(FolderCase):
         write_result(self.folder / "a0.h5", time=(0,), error=(1e-4,), instance="pile-0")
         first = next(iter(self.table().values()))
         self.assertEqual(first[PGJ].first("krylov", "error", 1e-3), 0)
+
+
+class SimulationsTest(FolderCase):
+    """A study of simulations: its table, drawn."""
+
+    def write(self, *rows):
+        head = "scene,stepper,solver,start,dt,status,message,file,penetration_max,value:height"
+        (self.folder / "simulations.csv").write_text("\n".join([head, *rows, ""]), encoding="utf-8")
+
+    def test_lines_are_schemes_over_steps(self):
+        self.write("ball,shake,,previous,0.02,finished,,a.h5,1e-2,-3",
+                   "ball,shake,,previous,0.01,finished,,b.h5,1e-3,0",
+                   "ball,moreau,pgs,cold,0.01,finished,,c.h5,2e-3,4",
+                   "ball,moreau,pgs,cold,0.02,crashed,by signal 11,,,",
+                   "top,,,previous,,finished,,d.h5,1,1")
+        rows = simulations.read_rows(self.folder)
+        self.assertEqual(simulations.lines_of(rows, "ball", "penetration_max"), {
+            "shake": [(0.01, 1e-3), (0.02, 1e-2)], "moreau, pgs, from cold": [(0.01, 2e-3)]})
+        # Of a value the size; zero has no place on a logarithmic axis.
+        self.assertEqual(simulations.lines_of(rows, "ball", "value:height")["shake"], [(0.02, 3)])
+        figure = simulations.draw(rows, ["penetration_max", "value:height"], None)
+        self.assertEqual([axes.get_title() for axes in figure.axes], ["ball", ""])
+
+    def test_the_script_draws_the_table(self):
+        self.write("ball,shake,,previous,0.02,finished,,a.h5,1e-2,-3",
+                   "ball,shake,,previous,0.01,finished,,b.h5,1e-3,0")
+        out, _ = self.script("plot", str(self.folder), "--format", "png")
+        self.assertIn("simulations.png", out)
+        self.assertEqual((self.folder / "simulations.png").read_bytes()[:8], PNG)
+        _, error = self.script("plot", str(self.folder), "--measure", "value:hight", expect=2)
+        self.assertIn("value:height", error)
+        self.write("ball,shake,,previous,0.02,killed,after 1 s,,,")
+        _, error = self.script("plot", str(self.folder), expect=1)
+        self.assertIn("nothing to draw", error)
 
 
 class PlotTest(FolderCase):

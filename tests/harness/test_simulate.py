@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """ccpbench simulate: motions that are known, files, going on after a kill, what is refused."""
 
+import csv
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ from xml.etree import ElementTree
 
 import h5py
 import numpy as np
-from test_cli import NOT_REACHED, PROGRAM, USAGE, CommandLine
+from test_cli import CRASHED, NOT_REACHED, PROGRAM, USAGE, CommandLine
 
 
 class Simulate(CommandLine):
@@ -243,6 +244,35 @@ class Simulate(CommandLine):
                              ("history[rows=tangents]", ["rows", "normals"])):
             self.refused("simulate", "column[spheres=2]", "--start", wrong, parts=parts)
 
+    def test_residuals_by_kind_of_row(self):
+        out = self.path("rows.h5")
+        self.simulate("rolling-pile[spheres=60]", "--until", "1", "--iterations", "40",
+                      "--fixed-iterations", "--row-residuals", "195..196", "--start", "cold",
+                      "-o", out)
+        with h5py.File(out) as file:
+            rows = {name: file["row_residuals/" + name][()] for name in file["row_residuals"]}
+        self.assertEqual(set(rows), {"step", "solve", "outer", "normal", "tangential", "rolling",
+                                     "equality"})
+        self.assertEqual(set(rows["step"]), {195, 196})
+        last = rows["step"] == 195
+        last &= rows["solve"] == rows["solve"][last].max()
+        self.assertEqual(rows["outer"][last].max(), 40)
+        for kind in ("normal", "tangential", "rolling"):
+            values = rows[kind][last][np.argsort(rows["outer"][last])]
+            self.assertGreater(values[1], 0)
+            self.assertLess(values[-1], 0.5 * values[:5].max())
+        self.assertEqual(rows["equality"].max(), 0)
+        # One contact is solved by one sweep: the rows are then at rest.
+        self.simulate("spinning-ball", "--until", "0.02", "--row-residuals", "1", "-o", out, "--force")
+        with h5py.File(out) as file:
+            self.assertLess(file["row_residuals/rolling"][-1], 1e-12)
+        self.simulate("slider-crank", "--until", "0.02", "--row-residuals", "1", "-o", out, "--force")
+        with h5py.File(out) as file:
+            self.assertLess(file["row_residuals/equality"][-1],
+                            1e-3 * file["row_residuals/equality"][0])
+        self.refused("simulate", "incline", "--solver", "vipm", "--row-residuals", "1",
+                     parts=["--row-residuals", "Coulomb's law", "vipm"])
+
     def test_starts_go_on_with_the_same_bits(self):
         for start in ("history[rows=normals]", "history[velocity=false]", "model"):
             with self.subTest(start=start):
@@ -400,6 +430,83 @@ joints:
                              if "pgss" not in parts else parts)
         self.refused("simulate", self.path("none.yaml"), parts=["none.yaml", "a scene file",
                                                                 "no such file"])
+
+    # ---- studies of simulations ----
+
+    STUDY = """name: orders
+description: how the ball's fall depends on the step
+simulations:
+  - scenes: ['bouncing-ball[height=5]', ball.yaml]
+    steppers: [shake, moreau]
+    dt: [0.02, 0.01]
+    until: 0.5
+  - scenes: spring-mass[implicit=false]
+time_limit: 60
+"""
+
+    def rows(self, folder):
+        with open(os.path.join(self.path(folder), "simulations.csv"), newline="",
+                  encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def test_a_study_of_simulations(self):
+        self.scene_file(self.ROLLING, "ball.yaml")
+        study = self.scene_file(self.STUDY, "study.yaml")
+        out, _ = self.run_program("run", study, "--dry-run", "-o", self.path("r"))
+        self.assertEqual(out.count("to run: no result yet"), 9)
+        self.assertFalse(os.path.exists(self.path("r")))
+        out, _ = self.run_program("run", study, "-o", self.path("r"), code=NOT_REACHED)
+        self.assertIn("9 simulations", out)
+        self.assertIn("8 finished, 1 diverged, 0 crashed", out)
+        rows = self.rows("r")
+        self.assertEqual(len(rows), 9)
+        # z after 0.5 s: symplectic Euler is h g t / 2 too low, moreau exact.
+        for row in rows[:4]:
+            low = 0 if row["stepper"] == "moreau" else float(row["dt"]) * 10 * 0.5 / 2
+            self.assertAlmostEqual(float(row["value:height"]), 5 - 10 * 0.125 - low, places=9)
+            self.assertEqual(row["steps"], str(round(0.5 / float(row["dt"]))))
+        self.assertEqual({row["status"] for row in rows}, {"finished", "diverged"})
+        self.assertEqual(rows[8]["scene"], "spring-mass[implicit=false]")
+        for row in rows:
+            text, _ = self.run_program("check", os.path.join(self.path("r"), row["file"]))
+            self.assertIn("trajectory of", text)
+        self.refused("run", study, "-o", self.path("r"), parts=["--resume", "an existing file"])
+        # What is there is kept; what is not, or was made otherwise, is made again.
+        os.remove(os.path.join(self.path("r"), rows[0]["file"]))
+        self.scene_file(self.ROLLING.replace("mass: 1", "mass: 2"), "ball.yaml")
+        out, _ = self.run_program("run", study, "-o", self.path("r"), "--resume", "--json",
+                                  code=NOT_REACHED)
+        news = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([bool(row["reason"]) for row in news],
+                         [True, False, False, False, True, True, True, True, False])
+        self.assertEqual(self.rows("r")[1]["wall_time"], rows[1]["wall_time"])
+
+    def test_a_study_of_simulations_whose_runs_crash_or_take_too_long(self):
+        study = self.scene_file("""name: slow
+simulations:
+  - {scenes: 'column[spheres=50]', iterations: 100000000, fixed_iterations: true}
+  - {scenes: 'incline', until: 0.1}
+time_limit: 1
+""", "study.yaml")
+        out, _ = self.run_program("run", study, "-o", self.path("r"), code=CRASHED)
+        self.assertIn("killed: after 1 s", out)
+        rows = self.rows("r")
+        self.assertEqual([row["status"] for row in rows], ["killed", "finished"])
+        self.assertEqual((rows[0]["file"], rows[0]["steps"]), ("", ""))
+
+    def test_studies_of_simulations_that_cannot_be(self):
+        for text, parts in (
+                (self.STUDY.replace("steppers", "stepper"), ["line 5, column 5", "'stepper'",
+                                                             "did you mean 'steppers'?"]),
+                (self.STUDY.replace("shake,", "shak,"), ["line 4", "'shak'", "'shake'"]),
+                (self.STUDY.replace("ball.yaml", "bal.yaml"), ["line 4", "no such file"]),
+                (self.STUDY.replace("0.02, 0.01", "0.02, 0.02"), ["each entry once"]),
+                (self.STUDY.replace("until: 0.5", "until: 0.5\n    solvers: vipm\n").replace(
+                    "moreau", "lcp"), ["lcp", "coulomb", "vipm"])):
+            with self.subTest(parts=parts):
+                self.scene_file(self.ROLLING, "ball.yaml")
+                self.refused("run", self.scene_file(text, "study.yaml"), "-o", self.path("r"),
+                             parts=["study.yaml", *parts])
 
     def test_refused(self):
         for arguments, parts in (

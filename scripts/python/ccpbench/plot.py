@@ -10,6 +10,10 @@ where that run did; bands span the repetitions that still run. Hollow markers sa
 ended short of its stop. Values that a logarithmic axis cannot show, and the initial guess, are left
 out.
 
+A folder of a study of simulations is drawn from its table simulations.csv: simulations.png and
+.pdf, what --measure and --with name (default: penetration, opening of joints, iterations) against
+the time step.
+
 Exit codes: 0 done; 1 files were skipped (the others are drawn) or nothing is left to draw; 2 usage.
 """
 import argparse
@@ -57,6 +61,7 @@ from ccpbench.results import (
     read_folder,
     series_of,
 )
+from ccpbench.simulations import read_rows, write_figure
 from ccpbench.styles import style_of
 from ccpbench.tables import number_text, target_table
 
@@ -277,6 +282,8 @@ def main() -> int:
     end_with_the_reader()
     parser, arguments = parse_arguments()
     folder = arguments.folder
+    if simulations := read_rows(folder):
+        return write_figure(simulations, arguments)
     runs, faults = read_folder(folder)
     measure = arguments.measure or leading_measure(runs)
     for run in runs:  # a measure that no file has yet
