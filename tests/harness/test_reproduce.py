@@ -49,10 +49,9 @@ class ReproduceTest(FolderCase):
             "kleinert2017-fig1", "kleinert2017-fig3", "kleinert2017-fig4", "kleinert2017-fig6",
             "kleinert2017-fig7", "kleinert2014-fig8", "kleinert2014-fig9", "kleinert2014-fig10",
             "kleinert2014-fig11", "kleinert2014-tolerance", "anitescu-lcp", "anitescu-particle",
-            "anitescu-time",
-            "anitescu-ellipse", "anitescu-painleve", "wang2016-fig3", "wang2016-fig4",
-            "wang2016-fig7", "wang2016-fig8", "wang2016-sound", "koziara2019-fig2",
-            "koziara2019-table4", "which-law"])
+            "anitescu-time", "anitescu-ellipse", "anitescu-painleve", "anitescu-nut",
+            "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
+            "koziara2019-fig2", "koziara2019-table4", "which-law"])
         self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
@@ -279,6 +278,20 @@ class ReproduceTest(FolderCase):
         pivots = panels[2]["outer, LCP, Lemke"][1]
         self.assertEqual(len(pivots), 36)  # means of five of forty
         self.assertGreater(pivots.min(), 5 * panels[2]["outer, relaxation, vipm"][1].max())
+
+    def test_nut(self):
+        folder = self.folder / "anitescu-nut"
+        folder.mkdir()
+        subprocess.run([PROGRAM, "simulate", "brazil-nut[discs=5,width=5.3]", "--until", "62",
+                        "--every", "1", "--quiet", "-o", folder / "nut.h5"], check=True)
+        panels = self.figure("anitescu-nut")  # what is there is kept
+        with h5py.File(folder / "nut.h5") as file:
+            place = file["bodies/position"][()]
+        shakes, nut = panels[3]["large disc"]
+        np.testing.assert_array_equal(shakes, np.arange(61))
+        np.testing.assert_allclose(nut, place[20::10, 0, 2])
+        self.assertAlmostEqual(nut[0], 1.5, 3)  # it has settled, and is shaken from then on
+        self.assertGreater(np.abs(nut - 1.5).max(), 0.1)
 
     def test_sound(self):
         panels = self.figure("wang2016-sound")

@@ -8,6 +8,7 @@ from matplotlib import figure
 from ccpbench.reproduce import (
     anitescu,
     anitescu_motions,
+    anitescu_nut,
     kleinert2014,
     kleinert2017,
     kleinert2017_ball,
@@ -75,6 +76,9 @@ FIGURES = [
     Figure("anitescu-painleve",
            "Anitescu slides, Painleve's rod: the impulse where no force is a solution",
            anitescu_motions.run_rods, anitescu_motions.draw_rods, 0.5),
+    Figure("anitescu-nut",
+           "Anitescu slides, Brazil nut: a large disc among 269 in a box that is shaken",
+           anitescu_nut.run_nuts, anitescu_nut.draw_nuts, 1.5),
     Figure("wang2016-fig3",
            "Wang 2016 Fig. 3: iterations a step for the height of a column, cold and warm",
            wang2016.run_columns, wang2016.draw_columns, 8),
