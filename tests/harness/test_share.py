@@ -175,6 +175,40 @@ class SubmitTest(ShareTest):
         self.assertEqual(os.listdir(self.b), ["step.h5"])
 
 
+class ImportFolderTest(ShareTest):
+    def test_all_files_of_a_folder(self):
+        """Below it, too; what cannot be read is a row of the table with the reason."""
+        (self.a / "deep").mkdir()
+        data = ROOT / "problems/data"
+        for name, source, more in (("stack", "stack", ("--local",)),
+                                   ("deep/table", "hyperstatic-table", ("--local",)),
+                                   ("slope", "frictionless-slope", ())):
+            self.run_program("export", "fclib", data / f"{source}.h5", "-o", f"a/{name}.hdf5", *more)
+        (self.a / "bad, really.hdf5").write_text("no HDF5")
+        (self.a / "notes.txt").write_text("not looked at")
+        errors = self.run_program("import", "fclib", "a", "-o", "all", expect=1)
+        self.assertEqual(errors.count("bad, really.hdf5"), errors.count("ccpbench:"))
+        rows = self.rows("all/collection.csv")
+        self.assertEqual([row["source"] for row in rows],
+                         ["bad, really.hdf5", "deep/table.hdf5", "slope.hdf5", "stack.hdf5"])
+        self.assertIn("bad, really.hdf5", rows[0]["fault"])
+        self.assertEqual([row["problem"] for row in rows],
+                         ["", "deep-table.h5", "slope.h5", "stack.h5"])
+        self.assertEqual([row["contacts"] for row in rows[1:]], ["4", "1", "3"])
+        with h5py.File(self.folder / "all/deep-table.h5") as file:
+            self.assertEqual(file.attrs["content_sha256"], rows[1]["sha256"])
+        # All of them are instances of a study.
+        (self.folder / "s.yaml").write_text("name: s\nproblems: [all/*.h5]\nsolvers: [vipm]\n"
+                                            "stop: residual=1e-6\ntime_limit: 10\n")
+        self.run_program("run", "s.yaml", "-o", "out")
+        runs, _ = results.read_folder(self.folder / "out")
+        self.assertEqual({run.instance[1] for run in runs}, {"deep-table", "slope", "stack"})
+        self.assertIn("existing file", self.run_program("import", "fclib", "a", "-o", "all", expect=1))
+        self.run_program("import", "fclib", "a", "-o", "all", "--force", expect=1)
+        self.run_program("import", "fclib", "a", "-o", "x", "--name", "one", expect=1)
+        self.run_program("import", "fclib", "out", "-o", "y", expect=1)
+
+
 class SiteTest(ShareTest):
     def test_pages_link_to_each_other(self):
         """Front page, a page per instance and solver, raw files; every link leads somewhere."""
