@@ -37,6 +37,7 @@ void add_run(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_merge(CLI::App& app, Context& context);
+void add_submit(CLI::App& app, Context& context);
 void add_capture(CLI::App& app, Context& context);
 void add_simulate(CLI::App& app, Context& context);
 void add_freeze_systems(CLI::App& app, Context& context);

@@ -44,7 +44,7 @@ void become(const Context& context, std::vector<std::string> words) {
 void add_report(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("report", "Make an HTML page of the results in a folder");
   struct Arguments {
-    std::string folder, output, measure, title, figures;
+    std::string folder, output, measure, title, figures, site;
   };
   auto arguments = std::make_shared<Arguments>();
   command->add_option("folder", arguments->folder, "Folder of result files")
@@ -62,6 +62,10 @@ void add_report(CLI::App& app, Context& context) {
       ->add_option("--figures", arguments->figures,
                    "Also write the figures as PNG and PDF to this folder")
       ->type_name("FOLDER");
+  command
+      ->add_option("--site", arguments->site,
+                   "Write pages to this folder instead: profiles, instances, solvers, raw files")
+      ->type_name("FOLDER");
   command->callback([arguments, &context] {
     std::vector<std::string> words = {find_script("report"), arguments->folder};
     const auto add = [&](const char* name, const std::string& value) {
@@ -71,6 +75,7 @@ void add_report(CLI::App& app, Context& context) {
     add("--measure", arguments->measure);
     add("--title", arguments->title);
     add("--figures", arguments->figures);
+    add("--site", arguments->site);
     become(context, words);
   });
 }
@@ -119,6 +124,35 @@ void add_merge(CLI::App& app, Context& context) {
   command->callback([arguments, &context] {
     std::vector<std::string> words = {find_script("merge"), "--output", arguments->output, "--"};
     words.insert(words.end(), arguments->folders.begin(), arguments->folders.end());
+    become(context, words);
+  });
+}
+
+void add_submit(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand(
+      "submit", "Judge results of others again, and put them beside those of a folder");
+  struct Arguments {
+    std::vector<std::string> files;
+    std::string folder, problems;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("files", arguments->files, "Result files with impulses (--keep-gamma)")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--to", arguments->folder, "The folder of results")
+      ->required()
+      ->type_name("FOLDER");
+  command
+      ->add_option("--problems", arguments->problems,
+                   "Where the problems are, beside the catalogue's")
+      ->type_name("FOLDER");
+  command->callback([arguments, &context] {
+    std::vector<std::string> words = {find_script("submit"), "--to", arguments->folder};
+    if (!arguments->problems.empty()) {
+      words.insert(words.end(), {"--problems", arguments->problems});
+    }
+    words.emplace_back("--");
+    words.insert(words.end(), arguments->files.begin(), arguments->files.end());
     become(context, words);
   });
 }

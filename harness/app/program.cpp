@@ -119,6 +119,7 @@ int run_program(int argc, char** argv) {
   add_report(app, context);
   add_compare(app, context);
   add_merge(app, context);
+  add_submit(app, context);
   add_capture(app, context);
   add_manual(app);
   app.footer(codes +

@@ -91,7 +91,7 @@ class Basics(CommandLine):
     def test_help_of_every_command(self):
         out, _ = self.run_program("--help")
         for command in ("list", "generate", "certify", "import", "info", "check", "solve", "run",
-                        "report", "compare", "merge", "freeze-systems", "precond"):
+                        "report", "compare", "merge", "submit", "capture", "freeze-systems", "precond"):
             self.assertIn(command, out)
             self.run_program(command, "--help")
         self.assertIn("Exit codes", out)

@@ -2,6 +2,7 @@
 """scripts/export and scripts/merge on made-up result files."""
 import csv
 import os
+import re
 import sys
 import unittest
 
@@ -120,6 +121,132 @@ class MergeTest(ShareTest):
         with h5py.File(self.folder / "y/1__a.h5") as file:
             self.assertEqual(file.attrs["machine"], "a")
             np.testing.assert_array_equal(file["curve/outer"], [0, 100, 200, 300])
+
+
+class SubmitTest(ShareTest):
+    def result(self, name, *words):
+        self.run_program("solve", "stack", "--solver", "vipm", "--stop", "residual=1e-8", "-o",
+                         f"a/{name}.h5", *words)
+        return f"a/{name}.h5"
+
+    def test_what_holds_is_taken(self):
+        path = self.result("good", "--keep-gamma")
+        said = self.run_program("submit", path, "--to", "b")
+        self.assertIn("1 of 1 results judged and copied to b", said)
+        run, = results.read_folder(self.b)[0]
+        self.assertTrue(run.reached)
+        with h5py.File(self.b / "good.h5") as file:
+            self.assertIn("referee version", file.attrs["judged_again"])
+        self.assertIn("is there", self.run_program("submit", path, "--to", "b", expect=1))
+
+    def test_what_does_not_hold_is_refused(self):
+        """In a sentence each; nothing of it enters."""
+        def changed(name, change, *words):
+            path = self.result(name, *words)
+            with h5py.File(self.folder / path, "a") as file:
+                change(file)
+            return path
+
+        def scale(file):
+            file["final/gamma"][...] *= 1.001
+
+        def boast(file):
+            file["curve/residual"][-1] = 1e-14
+
+        def other(file):
+            file.attrs["instance_hash"] = "00" * 32
+        (self.a / "text.h5").write_text("no HDF5")
+        for path, words in ((changed("scaled", scale, "--keep-gamma"), "it says .* the referee finds"),
+                            (changed("boast", boast, "--keep-gamma"), "residual: it says 1.0+e-14"),
+                            (changed("other", other, "--keep-gamma"), "problem that is at hand"),
+                            (self.result("bare"), "expected the impulses"),
+                            ("a/text.h5", "refused a/text.h5"), ("a/nowhere.h5", "No such file")):
+            _, errors = self.script("submit", path, "--to", "b", expect=1)
+            self.assertRegex(errors, words)
+            self.assertEqual(errors.count("\n"), 1)
+        self.assertEqual(os.listdir(self.b), [])
+
+    def test_problems_of_a_folder_and_steps(self):
+        self.run_program("generate", "column", "--spheres", "4", "--steps", "2", "-o", "steps.h5")
+        self.run_program("solve", "steps.h5#1", "--solver", "pgs", "--stop", "residual=1e-6",
+                         "--keep-gamma", "-o", "a/step.h5")
+        self.script("submit", "a/step.h5", "--to", "b", expect=1)
+        self.script("submit", "a/step.h5", "--to", "b", "--problems", ".")
+        self.assertEqual(os.listdir(self.b), ["step.h5"])
+
+
+class ImportFolderTest(ShareTest):
+    def test_all_files_of_a_folder(self):
+        """Below it, too; what cannot be read is a row of the table with the reason."""
+        (self.a / "deep").mkdir()
+        data = ROOT / "problems/data"
+        for name, source, more in (("stack", "stack", ("--local",)),
+                                   ("deep/table", "hyperstatic-table", ("--local",)),
+                                   ("slope", "frictionless-slope", ())):
+            self.run_program("export", "fclib", data / f"{source}.h5", "-o", f"a/{name}.hdf5", *more)
+        (self.a / "bad, really.hdf5").write_text("no HDF5")
+        (self.a / "notes.txt").write_text("not looked at")
+        errors = self.run_program("import", "fclib", "a", "-o", "all", expect=1)
+        self.assertEqual(errors.count("bad, really.hdf5"), errors.count("ccpbench:"))
+        rows = self.rows("all/collection.csv")
+        self.assertEqual([row["source"] for row in rows],
+                         ["bad, really.hdf5", "deep/table.hdf5", "slope.hdf5", "stack.hdf5"])
+        self.assertIn("bad, really.hdf5", rows[0]["fault"])
+        self.assertEqual([row["problem"] for row in rows],
+                         ["", "deep-table.h5", "slope.h5", "stack.h5"])
+        self.assertEqual([row["contacts"] for row in rows[1:]], ["4", "1", "3"])
+        with h5py.File(self.folder / "all/deep-table.h5") as file:
+            self.assertEqual(file.attrs["content_sha256"], rows[1]["sha256"])
+        # All of them are instances of a study.
+        (self.folder / "s.yaml").write_text("name: s\nproblems: [all/*.h5]\nsolvers: [vipm]\n"
+                                            "stop: residual=1e-6\ntime_limit: 10\n")
+        self.run_program("run", "s.yaml", "-o", "out")
+        runs, _ = results.read_folder(self.folder / "out")
+        self.assertEqual({run.instance[1] for run in runs}, {"deep-table", "slope", "stack"})
+        self.assertIn("existing file", self.run_program("import", "fclib", "a", "-o", "all", expect=1))
+        self.run_program("import", "fclib", "a", "-o", "all", "--force", expect=1)
+        self.run_program("import", "fclib", "a", "-o", "x", "--name", "one", expect=1)
+        self.run_program("import", "fclib", "out", "-o", "y", expect=1)
+
+
+class SiteTest(ShareTest):
+    def test_pages_link_to_each_other(self):
+        """Front page, a page per instance and solver, raw files; every link leads somewhere."""
+        write_result(self.a / "1.h5", instance="pile-1", content="01")
+        write_result(self.a / "2.h5", IPM, instance="pile-1", content="01")
+        write_result(self.a / "3.h5", instance="wall <2>", content="02", status="crashed", time=(),
+                     error=(), message="it <fell>")
+        write_result(self.a / "4.h5", instance="wall <2>", content="02", law="coulomb",
+                     solver="pgs[law=coulomb]", stop="coulomb_residual=1e-3")
+        said = self.run_program("report", "a", "--site", "site")
+        self.assertIn("4 runs, 2 instances, 3 solvers", said)
+        site = self.folder / "site"
+        pages = list(site.rglob("*.html"))
+        self.assertEqual(len(pages), 6)
+        links = 0
+        for page in pages:
+            text = page.read_text("utf-8")
+            self.assertNotIn("<script", text)
+            self.assertNotIn("<2>", text)
+            for to in re.findall('(?:href|src)="([^"]*)"', text):
+                path, _, anchor = to.partition("#")
+                target = page.parent / path if path else page
+                self.assertTrue(target.exists(), f"{page}: {to}")
+                links += 1
+                if anchor:
+                    self.assertIn(f'id="{anchor}"', target.read_text("utf-8"))
+        self.assertGreater(links, 30)
+        front = (site / "index.html").read_text("utf-8")
+        self.assertIn('<section id="class-pile">', front)
+        self.assertIn("<svg", front)
+        self.assertEqual(len(self.rows("site/runs.csv")), 4)
+        self.assertEqual(sorted(os.listdir(site / "raw")), ["1.h5", "2.h5", "3.h5", "4.h5"])
+        size = sum(path.stat().st_size for path in site.rglob("*") if path.suffix != ".h5")
+        self.assertLess(size, 100_000)
+        # Again into the same folder: addresses stay; another folder is left alone.
+        self.script("report", "a", "--site", "site")
+        self.assertEqual(sorted(site.rglob("*.html")), sorted(pages))
+        self.assertIn("found another folder", self.script("report", "a", "--site", "a", expect=1)[1])
 
 
 if __name__ == "__main__":

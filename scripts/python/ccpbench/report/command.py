@@ -12,6 +12,7 @@ import html
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,8 @@ from ccpbench.console import complain
 from ccpbench.measures import in_order, known_measures
 from ccpbench.report.data import page_data
 from ccpbench.report.library import packed_library
-from ccpbench.results import measures_of, read_folder
+from ccpbench.report.site import Site
+from ccpbench.results import Run, measures_of, read_folder
 
 MODULES = ("numbers.js", "figures.js", "page.js")  # each uses those before it
 
@@ -72,6 +74,9 @@ def parse_arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     parser.add_argument("--measure", metavar="NAME",
                         help="what is shown first (default: that of the stop)")
     parser.add_argument("--title", help="instead of the study's name")
+    parser.add_argument("--site", metavar="DIR", type=Path,
+                        help="write pages to this folder instead: a profile per class of problem, "
+                             "a page per instance and per solver, the result files")
     parser.add_argument("--figures", metavar="DIR", type=Path,
                         help="also write the figures as PNG and PDF there, as scripts/plot does")
     return parser, parser.parse_args()
@@ -90,6 +95,8 @@ def main() -> int:
         what = "no result file (*.h5) in it" if folder.is_dir() else "no such folder"
         complain(f"{folder}: nothing to show, {'no other file' if faults else what}")
         return 1
+    if arguments.site:
+        return write_site(arguments, runs, faults)
     output = arguments.output or folder / "report.html"
     data = page_data(folder, runs, faults, arguments.measure, arguments.title)
     try:
@@ -102,6 +109,25 @@ def main() -> int:
     if arguments.figures:
         code = max(code, write_figures(folder, arguments.figures, data["measure"], arguments.title))
     return code
+
+
+def write_site(arguments: argparse.Namespace, runs: list[Run], faults: dict[Path, str]) -> int:
+    """Pages that link to each other; @return the exit code"""
+    output = arguments.site
+    if output.exists() and any(output.iterdir()) and not (output / "site.css").exists():
+        complain(f"{output}: expected a new folder, or a site to replace, found another folder")
+        return 1
+    try:
+        for old in (output / "instance", output / "solver", output / "raw"):
+            shutil.rmtree(old, ignore_errors=True)
+        site = Site(arguments.folder, runs, faults, arguments.title, arguments.measure)
+        site.write(output)
+    except OSError as error:
+        complain(f"cannot write {output}: {error}")
+        return 1
+    print(f"wrote {output / 'index.html'} ({len(runs)} runs, {len(site.table)} instances, "
+          f"{len(site.labels)} solvers)")
+    return 1 if faults else 0
 
 
 def write_figures(folder: Path, output: Path, measure: str, title: str | None) -> int:
