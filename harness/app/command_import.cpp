@@ -28,6 +28,7 @@ void import(Arguments& a, const Context& context) {
   ContactProblem& problem = imported.problem;
   if (!a.name.empty()) problem.name = valid_utf8(a.name);
   problem.source.generator = context.command_line;
+  problem.validate(a.input);  // a fault is the input's
   write_problem(a.output, problem, a.force);
   const bool bodies = problem.form == ContactProblem::Form::bodies;
   fmt::print("{}: {}{}\n", a.output, counted(problem.contacts(), "contact"),
