@@ -35,6 +35,7 @@ ContactProblem import_file(Arguments& a, const std::string& input, const std::st
   ContactProblem problem = std::move(imported.problem);
   if (!name.empty()) problem.name = valid_utf8(name);
   problem.source.generator = context.command_line;
+  problem.validate(input);  // a fault is the input's
   write_problem(output, problem, a.force);
   const bool bodies = problem.form == ContactProblem::Form::bodies;
   fmt::print("{}: {}{}\n", output, counted(problem.contacts(), "contact"),

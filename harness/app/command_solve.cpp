@@ -290,7 +290,7 @@ void solve(const Arguments& arguments, Context& context) {
     check_output(arguments.output, arguments.force, inputs_of(request));
   }
 
-  if (arguments.parent == 0) check_stop(request);  // to a study it is one of many runs
+  if (arguments.parent == 0) check_stop(request);  // a study has done so for all its runs
 
   const std::string doubtful = overload(request.threads);
   const KokkosSession kokkos(request.threads);

@@ -59,6 +59,20 @@ struct Instance {
   std::shared_ptr<const InstanceSummary> summary;
 };
 
+/// A stop that could never be measured is refused before the work.
+void check_stop(const Study& study, const std::string& file, const ContactProblem& problem) {
+  if (problem.reference) return;
+  for (const Target& stop : study.request.recorder.stop) {
+    const MeasureEntry& entry = entry_of(stop.measure);
+    if (!entry.needs_reference) continue;
+    throw InputError(file, "",
+                     fmt::format("a reference solution, which the stop {} of study {} is measured "
+                                 "by (`ccpbench certify` makes one)",
+                                 entry.name, study.name),
+                     "none");
+  }
+}
+
 std::vector<Instance> instances_of(const Study& study) {
   std::vector<Instance> instances;
   std::map<std::string, std::string> seen;  // name and content, and the file they came from
@@ -77,6 +91,7 @@ std::vector<Instance> instances_of(const Study& study) {
                        "the same name and content as " + first->second);
     }
     if (!selected(study, *instance)) continue;
+    check_stop(study, file, problem);
     for (const std::string& start : study.starts) {
       try {
         instance->starts[start] = start_identity(start, problem);

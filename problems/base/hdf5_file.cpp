@@ -155,6 +155,9 @@ Hdf5File Hdf5File::open(const std::string& path) {
   if (fs::is_directory(path, error)) {
     throw InputError(path, "", "an HDF5 file", "a folder");
   }
+  if (!fs::is_regular_file(path, error)) {  // whoever opens a pipe waits for a writer
+    throw InputError(path, "", "an HDF5 file", "a device or a pipe");
+  }
   if (access(path.c_str(), R_OK) != 0) {
     throw InputError(path, "", "a readable HDF5 file", std::strerror(errno));
   }

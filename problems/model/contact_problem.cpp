@@ -92,6 +92,29 @@ void check_finite(const std::string& where, const std::string& path, const doubl
   }
 }
 
+/// Measures are quotients of squares and products of what a problem is made of. Where these
+/// overflow or vanish, everything looks solved.
+void check_range(const std::string& where, const ArrayField& field) {
+  constexpr double most = 1e60, least = 1e-60;
+  const std::string path = field.path;
+  const std::vector<double>& data = *field.doubles;
+  double largest = 0;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (std::abs(data[i]) > most) {
+      throw InputError(where, fmt::format("{}[{}]", path, i / tail_size(field)),
+                       fmt::format("values up to {:g}, in SI units", most),
+                       fmt::format("{:g}", data[i]));
+    }
+    largest = std::max(largest, std::abs(data[i]));
+  }
+  const bool scale =
+      path == "/ccp/r" || path == "/bodies/inverse_mass" || path == "/delassus/blocks";
+  if (scale && largest > 0 && largest < least) {
+    throw InputError(where, path, fmt::format("zeros, or values above {:g}, in SI units", least),
+                     fmt::format("nothing above {:g}", largest));
+  }
+}
+
 /// How many rows an array must have, and what one of them belongs to; null: any number.
 std::pair<std::size_t, const char*> rows_of(const ArrayField& field, const ContactProblem& p) {
   switch (field.rows) {
@@ -123,6 +146,7 @@ void check_shapes(const std::string& where, ContactProblem& p) {
     }
     if (field.doubles) {
       check_finite(where, field.path, field.doubles->data(), size, tail_size(field));
+      check_range(where, field);
     }
   }
 }

@@ -289,7 +289,8 @@ ContactProblem make_scene(const std::string& name) {
     problem.source.licence = "BSD-3-Clause";
     return problem;
   }
-  throw InputError(fmt::format("unknown scene '{}'{}", name, did_you_mean(name, names)));
+  throw InputError(fmt::format("unknown scene '{}'{} (`ccpbench list scenes` shows all)", name,
+                               did_you_mean(name, names)));
 }
 
 }  // namespace ccp

@@ -118,7 +118,8 @@ const SceneEntry& find_scene(const std::string& id) {
     if (entry.id == id) return entry;
     names.push_back(entry.id);
   }
-  throw InputError(fmt::format("unknown scene '{}'{}", id, did_you_mean(id, names)));
+  throw InputError(fmt::format("unknown scene '{}'{} (`ccpbench list scenes` shows all)", id,
+                               did_you_mean(id, names)));
 }
 
 }  // namespace ccp

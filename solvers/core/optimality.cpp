@@ -156,6 +156,28 @@ Optimality optimality(const Problem& problem, Law law, const Vector& gamma) {
   return scaled(result, problem, work, largest, dual);
 }
 
+double rounding_of_complementarity(const Problem& problem, const Vector& gamma) {
+  constexpr double epsilon = 2.2e-16;
+  const VectorView p("ccp::Optimality::impulse", 3 * static_cast<std::size_t>(problem.contacts()));
+  problem.to_world_axes(read_view(gamma), p);
+  const auto blocks = problem.shared_delassus().diagonal_blocks();
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Optimality::rounding", range(problem.contacts()),
+      KOKKOS_LAMBDA(const int c, double& total) {
+        const Vec3 g = load3(p, c);
+        const double part[3] = {g.x, g.y, g.z};
+        double energy = 0;
+        for (int i = 0; i < 3; ++i) {
+          for (int j = 0; j < 3; ++j) energy += part[i] * blocks(c, i, j) * part[j];
+        }
+        total += energy * energy;
+      },
+      sum);
+  const double q = velocity_scale(problem);
+  return 2 * epsilon * std::sqrt(sum) * problem.delassus_scale() / (problem.contacts() * q * q);
+}
+
 bool confirm(const Problem& problem, Law law, const Vector& gamma, double tolerance,
              std::string& reason) {
   const Optimality found = optimality(problem, law, gamma);

@@ -30,6 +30,14 @@ struct Optimality {
 /// @param gamma  impulses in contact axes, 3 values per triple, N s
 Optimality optimality(const Problem& problem, Law law, const Vector& gamma);
 
+/// What double precision leaves of `complementarity` at these impulses, where N alone is
+/// known:
+///     sqrt(sum (2 epsilon gamma_c . N_cc gamma_c)^2) s / (n q^2)
+/// The parts of u_c are about as large as N_cc gamma_c, each rounded on its own. No solver gets
+/// much below that: large impulses that hold each other (long chains, large mass ratios) make it
+/// large.
+double rounding_of_complementarity(const Problem& problem, const Vector& gamma);
+
 /// Whether a solver whose own stopping rule holds at `gamma` may say "converged": residual() is at
 /// most ten times `tolerance`, or what rounding leaves. A rule that some contact dropped out of
 /// (nothing moves it, or its weight is small beside others) fails here.

@@ -369,6 +369,24 @@ void ContactState::advance(double theta) {
         gamma(i) += theta * dgamma(i);
         u(i) += theta * du(i);
       });
+  keep_inside();
+}
+
+void ContactState::keep_inside() {
+  constexpr double rounding = 4e-16;
+  const auto gamma = gamma_, u = u_;
+  const auto given = given_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::keep_inside", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        const double m = given.mu_of(c);
+        if (m == 0) return;
+        const Vec3 n = given.normal_of(c), gc = load3(gamma, c), uc = load3(u, c);
+        const Split x = split(scaled_impulse(gc, n, m), n), y = split(scaled_velocity(uc, n, m), n);
+        const double x_misses = rounding * x.size - (x.n - x.size);
+        const double y_misses = rounding * y.size - (y.n - y.size);
+        if (x_misses > 0) store3(gamma, c, gc + (2 * x_misses / m) * n);
+        if (y_misses > 0) store3(u, c, uc + (2 * y_misses * m) * n);
+      });
 }
 
 void ContactState::change_of_velocity(bool predictor, const VectorView& d) const {

@@ -142,6 +142,9 @@ class ContactState {
 
   // Public only because device lambdas may not live in private members.
   void scale_by_roots();
+  /// What a step has brought nearer to the boundary of its cone than rounding may lie on it, or
+  /// outside, where the scaling is not defined: it is moved to where double precision is sure.
+  void keep_inside();
   template <class Direction>
   Step measure_step(const Direction& direction);
 

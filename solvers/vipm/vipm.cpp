@@ -1,5 +1,7 @@
 #include "solvers/vipm/vipm.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -97,6 +99,7 @@ class Run {
   void balance(const ConstVectorView& impulses);
   std::optional<End> look();
   void keep_best();
+  void watch_rounding(double momentum_error);
   void scale_and_assemble();
   std::optional<End> predictor();
   std::optional<End> corrector();
@@ -139,6 +142,7 @@ class Run {
   VectorView best_;
   double best_residual_ = std::numeric_limits<double>::infinity(), theta_ = 0;
   bool best_is_present_ = true;
+  int rounded_ = 0;  ///< looks in succession of which the momentum error was rounding
 
   const std::function<void(Vector&)> write_gamma_ = [this](Vector& out) {
     const VectorView view = overwrite_view(out);
@@ -234,6 +238,7 @@ std::optional<End> Run::look() {
   const double unbalanced = system_.speed(momentum_);
   mu_ = sums_.product / (2.0 * n_);
   info_.own_residual = std::max(sums_.product * s_ / (n_ * q_ * q_), (unbalanced + sums_.gap) / q_);
+  watch_rounding(unbalanced / q_);
   keep_best();
   if (!std::isfinite(info_.own_residual)) {
     return End{Status::numerical_error, "iterate left the cone or became NaN"};
@@ -243,7 +248,14 @@ std::optional<End> Run::look() {
   }
   if (info_.own_residual <= options_.tolerance) return End{Status::converged, ""};
   if (info_.counters.outer >= options_.max_outer) return End{Status::max_iterations, ""};
+  if (rounded_ >= 5) return End{Status::stagnated, "what momentum errors are left is rounding"};
   return {};
+}
+
+/// What exact directions leave of the momentum balance is rounding. Where that alone is more than
+/// the best own residual, again and again, there is nothing left to gain.
+void Run::watch_rounding(double momentum_error) {
+  rounded_ = linear_.direct() && momentum_error > best_residual_ ? rounded_ + 1 : 0;
 }
 
 void Run::keep_best() {
@@ -268,7 +280,9 @@ void Run::scale_and_assemble() {
     }
   }
   linear_.matrix_changed();
-  forcing_ = options_.forcing * mu_ / (sums_.normal / n_);
+  // Where bodies separate, impulses vanish with mu. They count as 0.05 q/s at least, so that what
+  // CG leaves vanishes with gamma.u all the same.
+  forcing_ = options_.forcing * mu_ / std::max(sums_.normal / n_, 0.05 * q_ / s_);
 }
 
 /// b = E^T (g + K g_u) - z.
@@ -407,6 +421,12 @@ Info Run::finish(const End& end, Vector& gamma) {
   }
   write_gamma_(gamma);
   info_.message = end.message;
+  if (end.status == Status::stagnated && problem_.host().form == ContactProblem::Form::assembled) {
+    const double rounding = rounding_of_complementarity(problem_, gamma);
+    if (rounding > 0.01 * info_.own_residual) {
+      info_.message += fmt::format("; rounding alone is {:.1g} of residual here", rounding);
+    }
+  }
   info_.status =
       confirmed(end.status, problem_, Law::convex, gamma, options_.tolerance, info_.message);
   return info_;

@@ -277,6 +277,7 @@ class Problems(CommandLine):
         self.assertNotEqual(self.read("stack.h5"), before)
         self.refused("generate", "scene", "stak", "-o", self.path("x.h5"),
                      parts=["unknown scene 'stak'", "did you mean 'stack'?"])
+        self.refused("generate", "scene", "nothing", "-o", self.path("x.h5"), parts=["list scenes"])
         self.refused("generate", "scene", "stack", "-o", self.path("no/x.h5"),
                      parts=["existing folder", "no folder"])
         self.assertEqual(os.listdir(self.folder), ["stack.h5"])

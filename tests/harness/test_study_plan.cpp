@@ -252,6 +252,20 @@ TEST_CASE("a result that was named by the study's own spelling is kept, under th
   CHECK(read_request(options.output + "/" + run.file_name)->solver.text() == "pgj[lambda=0.5]");
 }
 
+TEST_CASE("a stop that a problem has no reference for is refused before the work") {
+  const Folder folder;
+  ContactProblem bare = make_scene("stack");
+  bare.mu[0] *= 2;
+  bare.reference.reset();
+  write_problem(folder.file("bare.h5"), bare, false);
+  const std::string rest = "solvers: [pgj]\nstop: error=1e-3,velocity=1e-4\n";
+  CHECK(plan(folder.read("name: a\nproblems: [stack.h5]\n" + rest)).size() == 1);
+  const Study study = folder.read("name: a\nproblems: [stack.h5, bare.h5]\n" + rest);
+  check_parts(
+      error_of([&] { plan(study); }),
+      {folder.file("bare.h5"), "expected a reference solution", "stop velocity of study a"});
+}
+
 TEST_CASE("result files of different runs never share a name") {
   const Folder folder;
   std::filesystem::create_directory(folder.file("other"));

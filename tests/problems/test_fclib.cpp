@@ -348,6 +348,7 @@ TEST_CASE("FCLIB: what is refused, and where it says the fault is") {
   check_parts(complaint_with("/fclib_local/vectors/q", Doubles{1, 2, 3, 4, 5, NAN}),
               {"/q[5]", "finite"});
   check_parts(complaint_with("/fclib_local/W/m", Ints{9}), {"/W/m", "expected 6", "9"});
+  check_parts(complaint_with("/fclib_local/W/n", Ints{3}), {"/W/m", "expected 3", "6"});
   check_parts(complaint_with("/fclib_local/W/nz", Ints{-3}), {"/W/nz", "-3"});
   check_parts(complaint_with("/fclib_local/W/nz", Ints{2000000000}),
               {"/W/p", "at least 2000000000"});

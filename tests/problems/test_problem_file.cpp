@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -372,6 +373,27 @@ TEST_CASE("no file, a folder, or a file that is not HDF5") {
   write_text(path, "");
   check_parts(error_of([&] { read_problem(path); }),
               {path + ": expected an HDF5 file, found 0 bytes of something else"});
+  // Not even a pipe that nobody writes to is waited for.
+  const std::string pipe = folder.file("pipe.h5");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& device : {pipe, std::string("/dev/null")}) {
+    check_parts(error_of([&] { read_problem(device); }),
+                {device + ": expected an HDF5 file, found a device or a pipe"});
+  }
+}
+
+// rms(r) of 1e200 is infinite, and of 1e-200 zero: every residual was 0, and everything solved.
+TEST_CASE("values whose squares leave the range of doubles are refused") {
+  ContactProblem problem = random_problem({3, 6, true, true, 1});
+  const auto complaint = [&] { return error_of([&] { problem.validate("x.h5"); }); };
+  problem.r[3] = -1e200;
+  check_parts(complaint(), {"x.h5: /ccp/r[1]: expected values up to 1e+60", "found -1e+200"});
+  for (double& value : problem.r) value = -1e-200;
+  check_parts(complaint(), {"x.h5: /ccp/r: expected zeros, or values above 1e-60"});
+  for (double& value : problem.r) value = 0;
+  problem.validate("x.h5");
+  for (double& value : problem.inverse_mass) value *= 1e-200;
+  check_parts(complaint(), {"x.h5: /bodies/inverse_mass: expected zeros, or values above"});
 }
 
 TEST_CASE("a truncated file") {

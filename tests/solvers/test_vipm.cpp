@@ -9,6 +9,7 @@
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/scenes/hand_scenes.hpp"
+#include "solvers/core/optimality.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/linear/block_pattern.hpp"
 #include "solvers/linear/cholesky.hpp"
@@ -369,8 +370,44 @@ TEST_CASE("vipm: what is factored of an assembled N is as sparse as N") {
 }
 
 TEST_CASE("vipm solves a planar wall from its banded N") {
-  const Solved solved = solve_until(planar_wall(40, 5), "vipm", Measure::residual, 1e-8);
-  CHECK(solved.measures[Measure::residual] <= 1e-8);
+  for (const ContactProblem& wall : {planar_wall(40, 5), planar_wall(70, 15)}) {
+    const Solved solved = solve_until(wall, "vipm", Measure::residual, 1e-8);
+    CHECK(solved.measures[Measure::residual] <= 1e-8);
+  }
+}
+
+// Impulses of 1e5 q/s hold each other along the chain: of a sum of such products double precision
+// leaves 1e-8.
+TEST_CASE("vipm ends where only rounding is left, and says so") {
+  const ContactProblem chain = planar_wall(2500, 1);
+  const Solved solved = solve_once(chain, "vipm[tolerance=1e-12]");
+  const Problem problem(chain);
+  const double rounding = rounding_of_complementarity(problem, *to_vector(solved.gamma));
+  INFO(to_string(solved.info.status) << " " << solved.info.message << ", rounding " << rounding);
+  CHECK(solved.info.status == Status::stagnated);
+  CHECK(solved.info.message.find("rounding alone is") != std::string::npos);
+  CHECK(solved.info.counters.outer <= 60);
+  CHECK(rounding > 1e-9);
+  CHECK(rounding < 1e-6);
+  CHECK(solved.measures[Measure::residual] <= 10 * rounding);
+}
+
+TEST_CASE("what conjugate gradients leave vanishes where bodies separate, too") {
+  ContactProblem parting = random_pile(150, 500, 3);  // 450 unknowns
+  for (std::size_t c = 0; c < parting.contacts(); ++c) {
+    parting.r[3 * c] = std::abs(parting.r[3 * c]) + std::abs(parting.r[3 * c + 1]) +
+                       std::abs(parting.r[3 * c + 2]);
+  }
+  for (const ContactProblem& problem : {make_scene("separating-spheres"), parting}) {
+    for (const char* const spec :
+         {"vipm[linear_solver=cg]", "vipm[linear_solver=cg,preconditioner=block_jacobi]"}) {
+      const Solved solved = solve_once(problem, spec);
+      INFO(spec << " " << to_string(solved.info.status) << " " << solved.info.message << " "
+                << solved.info.own_residual);
+      CHECK(solved.info.status == Status::converged);
+      CHECK(solved.measures[Measure::residual] <= 1e-9);
+    }
+  }
 }
 
 TEST_CASE("vipm solves every scene from its N alone") {
@@ -407,14 +444,15 @@ TEST_CASE("vipm: units do not matter") {
 TEST_CASE("vipm and mass ratios up to 1e8") {
   for (const double ratio : {1e4, 1e8}) {
     for (const bool assembled : {false, true}) {
-      // Beyond, the rounding of N gamma alone is more complementarity than that.
-      if (assembled && ratio > 1e4) continue;
       const ContactProblem bodies = mass_ratio(ratio);
-      const Solved solved =
-          solve_until(assembled ? assembled_form(bodies) : bodies, "vipm", Measure::residual, 1e-6);
+      const ContactProblem given = assembled ? assembled_form(bodies) : bodies;
+      const Solved solved = solve_until(given, "vipm", Measure::residual, 1e-6);
+      // The rounding of N gamma alone may be more complementarity than that.
+      const Problem problem(given);
+      const double rounding = rounding_of_complementarity(problem, *to_vector(solved.gamma));
       INFO(ratio << " " << assembled << ": " << to_string(solved.info.status) << " "
-                 << solved.info.message);
-      CHECK(solved.measures[Measure::residual] <= 1e-6);
+                 << solved.info.message << ", rounding " << rounding);
+      CHECK(solved.measures[Measure::residual] <= std::max(1e-6, assembled ? 10 * rounding : 0));
     }
   }
 }

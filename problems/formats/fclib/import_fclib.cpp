@@ -286,6 +286,14 @@ Imported import_fclib(const std::string& path, FclibForm form, const MassFactori
   if (reader.file().has(group + "/vectors/mu_r") || (n > 0 && columns == 5 * n)) {
     reader.refuse(group, "3 unknowns per contact", "5: rolling friction");
   }
+  const std::int64_t rows = local ? reader.number(group + "/W/m") : columns;
+  if (rows != columns) {
+    reader.refuse(group + "/W/m", fmt::format("{}", columns), fmt::format("{}", rows));
+  }
+  if (columns % 3 != 0) {
+    reader.refuse(group + (local ? "/W/n" : "/H/n"), "3 columns per contact",
+                  fmt::format("{}", columns));
+  }
   if (columns != 3 * n) {
     reader.refuse(group + "/vectors/mu", fmt::format("{} values, one per contact", columns / 3),
                   fmt::format("{}", n));
