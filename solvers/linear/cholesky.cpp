@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -11,7 +12,8 @@ namespace ccp {
 namespace {
 
 /// A triangle that CHOLMOD could read past the end of is refused here, where it costs one pass.
-void check_pattern(const std::vector<std::int64_t>& offsets, const std::vector<int>& rows) {
+void check_pattern(const std::vector<std::int64_t>& offsets, const std::vector<int>& rows,
+                   int block) {
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument("SparseCholesky: " + what);
   };
@@ -32,6 +34,33 @@ void check_pattern(const std::vector<std::int64_t>& offsets, const std::vector<i
       }
     }
   }
+  for (std::int64_t j = 0; j < n; j += block) {
+    bool whole = j + block <= n && (offsets[j + 1] - offsets[j]) % block == 0;
+    for (std::int64_t k = offsets[j]; whole && k < offsets[j + 1]; k += block) {
+      whole = rows[k] % block == 0;
+    }
+    if (!whole) refuse("column " + std::to_string(j) + " is not of whole blocks");
+  }
+}
+
+/// Up to so many blocks AMD takes less time than METIS, and its factors are as small.
+constexpr std::size_t small = 1000;
+
+using Index = SuiteSparse_long;
+
+/// A lower triangle as CHOLMOD takes it.
+cholmod_sparse lower_triangle(std::vector<Index>& offsets, std::vector<Index>& rows) {
+  cholmod_sparse a{};
+  a.nrow = a.ncol = offsets.size() - 1;
+  a.nzmax = rows.size();
+  a.p = offsets.data();
+  a.i = rows.data();
+  a.stype = -1;
+  a.itype = CHOLMOD_LONG;
+  a.xtype = CHOLMOD_PATTERN;
+  a.dtype = CHOLMOD_DOUBLE;
+  a.packed = 1;
+  return a;
 }
 
 }  // namespace
@@ -39,8 +68,11 @@ void check_pattern(const std::vector<std::int64_t>& offsets, const std::vector<i
 // The interface with 64-bit indices: factors of 3D piles pass 2^31 entries before they pass memory.
 struct SparseCholesky::Cholmod {
   cholmod_common common{};
-  std::vector<SuiteSparse_long> offsets, rows;
-  cholmod_sparse a{};
+  std::vector<Index> order;          ///< the unknown at each place of the elimination
+  std::vector<Index> offsets, rows;  ///< of P A P^T
+  std::vector<std::size_t> source;   ///< where its entries are in A
+  std::vector<double> values, right;
+  cholmod_sparse a{};  ///< P A P^T
   cholmod_factor* factor = nullptr;
   // Kept from one solve to the next.
   cholmod_dense *x = nullptr, *work_y = nullptr, *work_e = nullptr;
@@ -58,13 +90,62 @@ struct SparseCholesky::Cholmod {
   Cholmod(const Cholmod&) = delete;
   Cholmod& operator=(const Cholmod&) = delete;
 
-  void analyze(int ordering) {
+  cholmod_factor* analyze(cholmod_sparse& matrix, int ordering) {
     common.nmethods = 1;
     common.method[0].ordering = ordering;
-    common.postorder = 1;
-    common.supernodal = CHOLMOD_SUPERNODAL;
+    common.postorder = ordering == CHOLMOD_NATURAL ? 0 : 1;
+    common.supernodal = ordering == CHOLMOD_NATURAL ? CHOLMOD_SUPERNODAL : CHOLMOD_SIMPLICIAL;
     common.status = CHOLMOD_OK;
-    factor = cholmod_l_analyze(&a, &common);
+    return cholmod_l_analyze(&matrix, &common);
+  }
+  /// Finds in which order blocks of unknowns are best eliminated.
+  void find_order(const std::vector<std::int64_t>& column_offsets, const std::vector<int>& row,
+                  int block) {
+    std::vector<Index> graph_offsets{0}, graph_rows;
+    for (std::size_t j = 0; j + 1 < column_offsets.size(); j += block) {
+      for (auto k = column_offsets[j]; k < column_offsets[j + 1]; k += block) {
+        graph_rows.push_back(row[k] / block);
+      }
+      graph_offsets.push_back(static_cast<Index>(graph_rows.size()));
+    }
+    cholmod_sparse graph = lower_triangle(graph_offsets, graph_rows);
+    cholmod_factor* found = analyze(graph, graph.nrow <= small ? CHOLMOD_AMD : CHOLMOD_METIS);
+    if (found == nullptr && common.status != CHOLMOD_OUT_OF_MEMORY) {
+      found = analyze(graph, CHOLMOD_AMD);
+    }
+    require(found != nullptr);
+    const auto* const blocks = static_cast<const Index*>(found->Perm);
+    order.reserve(column_offsets.size() - 1);
+    for (std::size_t k = 0; k < graph.nrow; ++k) {
+      for (int p = 0; p < block; ++p) order.push_back(blocks[k] * block + p);
+    }
+    cholmod_l_free_factor(&found, &common);
+  }
+  /// P A P^T, so that CHOLMOD need not permute it for every factorisation.
+  void permute(const std::vector<std::int64_t>& column_offsets, const std::vector<int>& row) {
+    const std::size_t n = order.size();
+    std::vector<Index> place(n);
+    for (std::size_t k = 0; k < n; ++k) place[order[k]] = static_cast<Index>(k);
+    offsets.assign(n + 1, 0);
+    const auto for_each = [&](const auto& act) {
+      for (std::size_t j = 0; j < n; ++j) {
+        for (auto k = column_offsets[j]; k < column_offsets[j + 1]; ++k) {
+          const auto [least, most] = std::minmax(place[j], place[row[k]]);
+          act(static_cast<std::size_t>(k), least, most);
+        }
+      }
+    };
+    for_each([&](std::size_t, Index column, Index) { ++offsets[column + 1]; });
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    std::vector<Index> next(offsets.begin(), offsets.end() - 1);
+    rows.resize(row.size());
+    source.resize(row.size());
+    for_each([&](std::size_t k, Index column, Index below) {
+      rows[next[column]] = below;
+      source[next[column]++] = k;
+    });
+    values.resize(row.size());
+    a = lower_triangle(offsets, rows);
   }
   /// After a call that must not fail.
   void require(bool good) const {
@@ -74,31 +155,23 @@ struct SparseCholesky::Cholmod {
   }
 };
 
-SparseCholesky::SparseCholesky(std::vector<std::int64_t> column_offsets, std::vector<int> rows) {
-  check_pattern(column_offsets, rows);
+SparseCholesky::SparseCholesky(const std::vector<std::int64_t>& column_offsets,
+                               const std::vector<int>& rows, int block) {
+  check_pattern(column_offsets, rows, block);
   cholmod_ = std::make_unique<Cholmod>();
   Cholmod& c = *cholmod_;
   c.common.print = 0;  // no word on the terminal: trouble is a return value or an exception
   c.common.error_handler = nullptr;
   c.common.quick_return_if_not_posdef = 1;
-  c.offsets.assign(column_offsets.begin(), column_offsets.end());
-  c.rows.assign(rows.begin(), rows.end());
-  c.a.nrow = c.a.ncol = c.offsets.size() - 1;
-  c.a.nzmax = c.rows.size();
-  c.a.p = c.offsets.data();
-  c.a.i = c.rows.data();
-  c.a.stype = -1;  // the lower triangle
-  c.a.itype = CHOLMOD_LONG;
-  c.a.xtype = CHOLMOD_PATTERN;
-  c.a.dtype = CHOLMOD_DOUBLE;
-  c.a.sorted = c.a.packed = 1;
-  if (size() == 0) return;
-  c.analyze(CHOLMOD_METIS);
-  if (c.factor == nullptr && c.common.status != CHOLMOD_OUT_OF_MEMORY) c.analyze(CHOLMOD_AMD);
+  if (column_offsets.size() == 1) return;
+  c.find_order(column_offsets, rows, block);
+  c.permute(column_offsets, rows);
+  c.factor = c.analyze(c.a, CHOLMOD_NATURAL);
   c.require(c.factor != nullptr);
   c.entries = c.common.lnz;
   c.operations = c.common.fl;
   c.a.xtype = CHOLMOD_REAL;
+  c.a.x = c.values.data();
 }
 
 SparseCholesky::~SparseCholesky() = default;
@@ -109,10 +182,8 @@ bool SparseCholesky::factorize(const double* values) {
   Cholmod& c = *cholmod_;
   if (size() == 0) return c.factorized = true;
   c.factorized = false;
-  c.a.x = const_cast<double*>(values);  // CHOLMOD only reads it
-  const bool good = cholmod_l_factorize(&c.a, c.factor, &c.common) != 0;
-  c.a.x = nullptr;
-  c.require(good);
+  for (std::size_t k = 0; k < c.source.size(); ++k) c.values[k] = values[c.source[k]];
+  c.require(cholmod_l_factorize(&c.a, c.factor, &c.common) != 0);
   // The second condition finds a NaN on the diagonal of L, which not every BLAS takes for a failed
   // pivot.
   return c.factorized = c.factor->minor == c.factor->n && cholmod_l_rcond(c.factor, &c.common) > 0;
@@ -121,22 +192,24 @@ bool SparseCholesky::factorize(const double* values) {
 void SparseCholesky::solve(const double* b, double* x) {
   Cholmod& c = *cholmod_;
   if (!c.factorized) throw std::logic_error("SparseCholesky::solve without a factorisation");
-  const auto n = static_cast<std::size_t>(size());
+  const std::size_t n = c.order.size();
   if (n == 0) return;
+  c.right.resize(n);
+  for (std::size_t k = 0; k < n; ++k) c.right[k] = b[c.order[k]];
   cholmod_dense right{};
   right.nrow = right.nzmax = right.d = n;
   right.ncol = 1;
-  right.x = const_cast<double*>(b);  // CHOLMOD only reads it
+  right.x = c.right.data();
   right.xtype = CHOLMOD_REAL;
   right.dtype = CHOLMOD_DOUBLE;
   c.require(cholmod_l_solve2(CHOLMOD_A, c.factor, &right, nullptr, &c.x, nullptr, &c.work_y,
                              &c.work_e, &c.common) != 0);
   const auto* solution = static_cast<const double*>(c.x->x);
-  std::copy(solution, solution + n, x);
+  for (std::size_t k = 0; k < n; ++k) x[c.order[k]] = solution[k];
 }
 
 int SparseCholesky::size() const {
-  return static_cast<int>(cholmod_->a.ncol);
+  return static_cast<int>(cholmod_->order.size());
 }
 double SparseCholesky::factor_entries() const {
   return cholmod_->entries;

@@ -6,15 +6,19 @@
 
 namespace ccp {
 
-/// Sparse Cholesky factorisation P A P^T = L L^T by CHOLMOD: supernodal, nested dissection (METIS,
-/// or AMD where METIS is missing or fails), symbolic analysis once. On the host; its dense kernels
-/// are the BLAS', on as many threads as the run has (set_blas_threads).
+/// Sparse Cholesky factorisation P A P^T = L L^T by CHOLMOD: supernodal, symbolic analysis once.
+/// The order is nested dissection (METIS), or minimum degree (AMD) where there are few unknowns, or
+/// METIS is missing or fails. On the host; its dense kernels are the BLAS', on as many threads as
+/// the run has (set_blas_threads).
 class SparseCholesky {
  public:
   /// Analyses a symmetric matrix given by its lower triangle in compressed columns: n + 1 offsets,
   /// row indices >= column, ascending in each column. The ordering is done here.
+  /// @param block  unknowns come in blocks of so many, whose entries are in the pattern together or
+  ///               not at all: the order is that of the blocks, found in a smaller graph
   /// @throws std::invalid_argument if the arrays are no such pattern, std::bad_alloc
-  SparseCholesky(std::vector<std::int64_t> column_offsets, std::vector<int> rows);
+  SparseCholesky(const std::vector<std::int64_t>& column_offsets, const std::vector<int>& rows,
+                 int block = 1);
   ~SparseCholesky();
   SparseCholesky(SparseCholesky&&) noexcept;
   SparseCholesky& operator=(SparseCholesky&&) noexcept;

@@ -32,7 +32,7 @@ class CholmodSolver : public DirectSolver {
       offsets.push_back(static_cast<std::int64_t>(rows.size()));
     }
     values_.resize(source_.size());
-    factor_ = std::make_unique<SparseCholesky>(std::move(offsets), std::move(rows));
+    factor_ = std::make_unique<SparseCholesky>(offsets, rows);
   }
 
   std::string factorize() override {

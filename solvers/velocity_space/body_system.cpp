@@ -39,6 +39,9 @@ class BodySystem : public VelocitySystem {
   void lower_pattern(std::vector<std::int64_t>& column_offsets,
                      std::vector<int>& rows) const override;
   void lower_values(std::vector<double>& values) const override;
+  int block_size() const override { return NB; }
+  std::vector<double> block_norms() const override;
+  void keep_blocks(const std::vector<char>& kept) override;
 
  private:
   int contacts_ = 0;
@@ -53,6 +56,9 @@ class BodySystem : public VelocitySystem {
   std::unique_ptr<Preconditioner> preconditioner_[2];  ///< auto: block_ic0, block_ic1
   bool strong_ = false;                                ///< auto: which of them is in use
   DeviceArray<double* [NB]> velocity_;  ///< [rows + 1] work array; zero of the immovable body
+  // What lower_pattern has of the blocks below the diagonal.
+  DeviceArray<int*> kept_offset_;  ///< [rows + 1] by columns
+  DeviceArray<int*> kept_;         ///< their numbers among the pattern's blocks by columns
 };
 
 template <int NB>
@@ -121,6 +127,7 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering,
   }
   velocity_ = DeviceArray<double* [NB]>("ccp::BodySystem::velocity", m + 1);
   matrix_ = Teuchos::rcp(new SymmetricBlockMatrix<NB>(pattern_));
+  keep_blocks({});
 }
 
 template <int NB>
@@ -296,18 +303,57 @@ bool BodySystem<NB>::strengthen() {
 }
 
 template <int NB>
-void BodySystem<NB>::lower_pattern(std::vector<std::int64_t>& column_offsets,
-                                   std::vector<int>& rows) const {
+std::vector<double> BodySystem<NB>::block_norms() const {
+  const auto row_offset = pattern_.row_offset, column_offset = pattern_.column_offset;
+  const double* const off_diagonal = matrix_->off_diagonal().data();
+  const DeviceArray<double*> norm("ccp::BodySystem::block_norms", pattern_.blocks);
+  Kokkos::parallel_for(
+      "ccp::BodySystem::block_norms", range(pattern_.rows), KOKKOS_LAMBDA(const int j) {
+        for (int l = column_offset(j); l < column_offset(j + 1); ++l) {
+          double a[NB * NB], square = 0;
+          block::expand<NB>(
+              off_diagonal + static_cast<std::size_t>(block::stored<NB>) * (l + row_offset(j + 1)),
+              a);
+          for (const double entry : a) square += entry * entry;
+          norm(l) = sqrt(square);
+        }
+      });
+  std::vector<double> result(pattern_.blocks);
+  Kokkos::deep_copy(Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+                        result.data(), result.size()),
+                    norm);
+  return result;
+}
+
+template <int NB>
+void BodySystem<NB>::keep_blocks(const std::vector<char>& kept) {
   const auto offset =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.column_offset);
+  std::vector<int> kept_offset{0}, numbers;
+  for (int j = 0; j < pattern_.rows; ++j) {
+    for (int l = offset(j); l < offset(j + 1); ++l) {
+      if (kept.empty() || kept[l] != 0) numbers.push_back(l);
+    }
+    kept_offset.push_back(static_cast<int>(numbers.size()));
+  }
+  using Ints = DeviceArray<int*>;
+  kept_offset_ = upload<Ints>("ccp::BodySystem::kept_offset", kept_offset, kept_offset.size());
+  kept_ = upload<Ints>("ccp::BodySystem::kept", numbers, numbers.size());
+}
+
+template <int NB>
+void BodySystem<NB>::lower_pattern(std::vector<std::int64_t>& column_offsets,
+                                   std::vector<int>& rows) const {
+  const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), kept_offset_);
+  const auto kept = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), kept_);
   const auto row = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.row);
   column_offsets.assign(1, 0);
   rows.clear();
   for (int j = 0; j < pattern_.rows; ++j) {
     for (int q = 0; q < NB; ++q) {
       for (int p = q; p < NB; ++p) rows.push_back(NB * j + p);
-      for (int l = offset(j); l < offset(j + 1); ++l) {
-        for (int p = 0; p < NB; ++p) rows.push_back(NB * row(l) + p);
+      for (int k = offset(j); k < offset(j + 1); ++k) {
+        for (int p = 0; p < NB; ++p) rows.push_back(NB * row(kept(k)) + p);
       }
       column_offsets.push_back(static_cast<std::int64_t>(rows.size()));
     }
@@ -318,26 +364,26 @@ template <int NB>
 void BodySystem<NB>::lower_values(std::vector<double>& values) const {
   // Column q of block column j starts after NB^2 entries for each block before and the packed
   // diagonal blocks; within it come NB - q of the diagonal, then NB of each block.
-  const auto row_offset = pattern_.row_offset, column_offset = pattern_.column_offset;
+  const auto row_offset = pattern_.row_offset, kept_offset = kept_offset_, kept = kept_;
   const double* const diagonal = matrix_->diagonal().data();
   const double* const off_diagonal = matrix_->off_diagonal().data();
   const std::size_t size = static_cast<std::size_t>(block::packed<NB>) * pattern_.rows +
-                           static_cast<std::size_t>(NB * NB) * pattern_.blocks;
+                           static_cast<std::size_t>(NB * NB) * kept.extent(0);
   const DeviceArray<double*> out(
       Kokkos::view_alloc("ccp::BodySystem::values", Kokkos::WithoutInitializing), size);
   Kokkos::parallel_for(
       "ccp::BodySystem::lower_values", range(pattern_.rows), KOKKOS_LAMBDA(const int j) {
         std::size_t next = static_cast<std::size_t>(block::packed<NB>) * j +
-                           static_cast<std::size_t>(NB * NB) * column_offset(j);
+                           static_cast<std::size_t>(NB * NB) * kept_offset(j);
         for (int q = 0; q < NB; ++q) {
           for (int p = q; p < NB; ++p) {
             out(next++) =
                 diagonal[static_cast<std::size_t>(block::packed<NB>) * j + block::at(p, q)];
           }
-          for (int l = column_offset(j); l < column_offset(j + 1); ++l) {
+          for (int k = kept_offset(j); k < kept_offset(j + 1); ++k) {
             double a[NB * NB];  // the block right of the diagonal: row q of it is our column
             block::expand<NB>(off_diagonal + static_cast<std::size_t>(block::stored<NB>) *
-                                                 (l + row_offset(j + 1)),
+                                                 (kept(k) + row_offset(j + 1)),
                               a);
             for (int p = 0; p < NB; ++p) out(next++) = a[NB * p + q];
           }

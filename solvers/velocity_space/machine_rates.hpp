@@ -11,7 +11,7 @@ namespace ccp {
 /// which they describe within two fifths):
 ///     a sweep over memory       bytes / bandwidth
 ///     a Cholesky factorisation  flops / flop_rate + entries of L * 200 bytes / bandwidth
-///     its symbolic analysis     unknowns * 40 kB / bandwidth
+///     its symbolic analysis     unknowns * 20 kB / bandwidth
 struct MachineRates {
   double flop_rate = 25;  ///< > 0, of dense kernels, Gflop/s
   double bandwidth = 10;  ///< > 0, of sparse kernels, Gbyte/s
@@ -20,7 +20,7 @@ struct MachineRates {
   double factorisation(double flops, double entries) const {
     return flops / (1e9 * flop_rate) + sweep(200 * entries);
   }
-  double analysis(double unknowns) const { return sweep(4e4 * unknowns); }
+  double analysis(double unknowns) const { return sweep(2e4 * unknowns); }
 
   /// Adds both to a solver's options.
   OptionList& add_to(OptionList& list) {

@@ -12,15 +12,23 @@
 
 namespace ccp {
 
-/// Solves with S: conjugate gradients as long as they cost less than a sparse factorisation, then
-/// the factorisation. Both costs are counted, not timed (MachineRates): equal problems are solved
-/// in the same way whatever the load.
+/// Solves with S: conjugate gradients with an incomplete factorisation as long as they cost less
+/// than a sparse factorisation, then the factorisation. Both costs are counted, not timed
+/// (MachineRates): equal problems are solved in the same way whatever the load.
+///
+/// Near a solution most contacts slide or carry nothing, and their K is small. So what is factored
+/// is S without the blocks below the diagonal whose Frobenius norm is below `thinning` (their
+/// shares of the diagonal stay), and conjugate gradients on the whole of S, preconditioned by that,
+/// do the rest. As S >= 1, that takes some iterations whatever the spectrum of S. One analysis
+/// serves until a block grows that it has not, or many have become small.
 class VelocitySolver {
  public:
   struct Options {
     std::string method = "auto";  ///< auto, cg, cholesky
     int max_iterations = 3000;
     MachineRates rates;  ///< for auto
+    /// Blocks of S below this norm [no unit, as S] are left out of the factor; 0: none
+    double thinning = 0;
     /// Whether a matrix that rounding has left indefinite may be factored with its diagonal times
     /// 1 + 1e-15, 1e-14, ...; solutions are then approximate, as directions may be.
     bool shifts = true;
@@ -41,14 +49,23 @@ class VelocitySolver {
   /// @param speed  CG stops when no body's residual is worth more than this speed, m/s
   Outcome solve(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x, double speed);
 
-  /// True once the factorisation is used: residuals are then at rounding level.
+  /// True once a factorisation is used.
   bool direct() const { return direct_; }
   /// The end of a method whose solve did not succeed; past a limit the observer looks once more.
   End give_up(Outcome outcome, const std::function<void(Vector&)>& write_gamma);
 
  private:
-  Outcome solve_direct(const Vector& b, Vector& x);
+  class Factor;
+  Outcome solve_direct(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x,
+                       double speed);
+  Outcome solve_thinned(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x,
+                        double speed);
+  KrylovResult iterate(ConjugateGradients& cg, const Teuchos::RCP<const Vector>& b,
+                       const Teuchos::RCP<Vector>& x, double speed,
+                       const std::function<bool(int)>& enough);
+  void apply_factor(const ConstVectorView& b, const VectorView& x);
   void analyse();
+  bool analysis_serves() const;
   bool factorise();
   bool too_many(long iterations);
   double cg_cost(long iterations) const;
@@ -58,11 +75,15 @@ class VelocitySolver {
   Observer& observer_;
   Info& info_;
   std::string message_;
-  bool direct_ = false;
+  bool direct_ = false, late_ = false;
+  double thinning_ = 0;  ///< the option; 0 where the whole of S is factored
   bool factorised_ = false, preconditioned_ = false;
   long iterations_ = 0;  ///< of conjugate gradients on the present matrix
   std::unique_ptr<ConjugateGradients> cg_;
   std::unique_ptr<SparseCholesky> cholesky_;
+  std::vector<char> kept_;       ///< which blocks below the diagonal cholesky_ has; empty = all
+  std::size_t kept_blocks_ = 0;  ///< their number
+  std::unique_ptr<ConjugateGradients> thinned_cg_;
   std::vector<std::int64_t> diagonal_;  ///< where the diagonal is in values_, and their number
   std::vector<double> values_, host_;
   double shift_ = 0;  ///< of the last factorisation, relative to the diagonal

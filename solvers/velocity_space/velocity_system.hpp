@@ -89,6 +89,14 @@ class VelocitySystem {
   virtual void lower_pattern(std::vector<std::int64_t>& column_offsets,
                              std::vector<int>& rows) const = 0;
   virtual void lower_values(std::vector<double>& values) const = 0;
+  /// Unknowns come in blocks of so many, which are in the pattern of A together or not at all.
+  virtual int block_size() const { return 3; }
+  /// Frobenius norms of A's blocks below the diagonal, in the order of lower_pattern(), no unit;
+  /// empty where none may be left out.
+  virtual std::vector<double> block_norms() const { return {}; }
+  /// From now on lower_pattern() and lower_values() have these of the blocks below the diagonal
+  /// only, one flag each in the order of block_norms(); empty = all of them, as at the start.
+  virtual void keep_blocks(const std::vector<char>& kept) { (void)kept; }
   /// S x = b by way of A y = c: makes c of b, and x of y, which is in x.
   virtual void to_factored(const ConstVectorView& b, const VectorView& c) const {
     Kokkos::deep_copy(c, b);

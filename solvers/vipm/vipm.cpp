@@ -27,6 +27,8 @@ OptionList VipmSolver::options() {
               "of cg; auto: block_ic0, block_ic1 when iterations become many")
       .choice("ordering", options_.ordering, VelocitySystem::orderings(),
               "bodies that block_ic0 eliminates first: high ones, those far from the ground")
+      .number("thinning", options_.thinning, {0},
+              "auto: norm of a block of S below which it is not factored; 0: none is left out")
       .number("forcing", options_.forcing, {0, 1, true},
               "cg: largest momentum error of a body per mu / mean(gamma_n)")
       .number("predictor_factor", options_.predictor_factor, {1},
@@ -57,6 +59,9 @@ void VipmSolver::check_options(const std::vector<std::string>& given) const {
     }
     if (options_.linear_solver != "auto" && (name == "flop_rate" || name == "bandwidth")) {
       refuse(name, "only with auto: they decide when it factors");
+    }
+    if (options_.linear_solver != "auto" && name == "thinning") {
+      refuse(name, "only with auto: cholesky factors the whole of S");
     }
     if (options_.linear_solver == "cg" && name == "refinements") {
       refuse(name, "only with a factorisation");
@@ -151,12 +156,17 @@ class Run {
   };
 };
 
-/// A free velocity that follows has dozens of solves a step, and exact ones: a factorisation pays
-/// at once.
-std::string linear_solver_of(const VipmOptions& options, const VelocitySystem& system,
-                             bool follows) {
+/// A free velocity that follows has dozens of solves a step, and exact ones: a factorisation of the
+/// whole of S pays at once.
+VelocitySolver::Options linear_options_of(const VipmOptions& options, const VelocitySystem& system,
+                                          bool follows) {
   const bool cannot = !system.iterative(), should = follows && options.linear_solver == "auto";
-  return cannot || should ? "cholesky" : options.linear_solver;
+  VelocitySolver::Options result;
+  result.method = cannot || should ? "cholesky" : options.linear_solver;
+  result.max_iterations = options.cg_max_iterations;
+  result.rates = options.rates;
+  if (result.method == "auto") result.thinning = options.thinning;
+  return result;
 }
 
 Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& system,
@@ -172,9 +182,7 @@ Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& sys
       s_(problem.delassus_scale()),
       q_(velocity_scale(problem)),
       state_(problem, system.contact_order(), system.takes_roots()),
-      linear_({linear_solver_of(options, system, following != nullptr), options.cg_max_iterations,
-               options.rates},
-              system, observer, info_),
+      linear_(linear_options_of(options, system, following != nullptr), system, observer, info_),
       dz_vector_(Teuchos::rcp(new Vector(system.map(), 1))),
       b_vector_(Teuchos::rcp(new Vector(system.map(), 1))),
       dz_(read_write_view(*dz_vector_)),
@@ -381,15 +389,19 @@ bool Run::respond(const ConstVectorView& dr, const VectorView& du) {
 }
 
 /// Solves again for what the direction leaves of the momentum balance, from the direction as it is
-/// rounded.
+/// rounded, as long as that is more than conjugate gradients might leave.
 void Run::refine() {
+  constexpr double accuracy = 0.01;  // of conjugate gradients with a thinned factor
   for (int k = 0; k < options_.refinements; ++k) {
     state_.next_impulses(d_);
     system_.load(d_, b_);
     vector_kernels::add(1, b_, -1, z_, b_);
     vector_kernels::add(1, b_, -1, dz_, b_);
+    const double left = system_.speed(b_);
+    if (!following_ && left <= forcing_) break;
     Kokkos::deep_copy(correction_, dz_);
-    if (linear_.solve(b_vector_, dz_vector_, 0) != Outcome::solved) break;
+    Kokkos::deep_copy(dz_, 0.0);
+    if (linear_.solve(b_vector_, dz_vector_, accuracy * left) != Outcome::solved) break;
     system_.contact_velocities(dz_, d_);
     step_ = state_.refine(d_);
     vector_kernels::add(1, dz_, 1, correction_, dz_);

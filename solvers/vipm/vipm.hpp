@@ -15,12 +15,13 @@ struct VipmOptions {
   std::string preconditioner = "auto";  ///< of cg: one of VelocitySystem::preconditioners()
   std::string ordering = "auto";        ///< of the bodies: one of VelocitySystem::orderings()
   MachineRates rates;                   ///< by which auto changes from cg to cholesky
+  double thinning = 0.1;                ///< >= 0: VelocitySolver::Options::thinning
   /// in (0, 1]: cg stops when no body's residual |M^-1/2 (b - S dz)| [m/s] is above
   /// this * mu / (sum gamma_n / n), mu = gamma.u / 2n
   double forcing = 0.02;
   double predictor_factor = 30;  ///< >= 1: the same for the predictor is this times forcing
   int cg_max_iterations = 3000;  ///< >= 1, per direction; one that meets it is not used
-  int refinements = 3;           ///< >= 0, of a corrector solved by factorisation
+  int refinements = 3;           ///< >= 0, at most, of a corrector solved by factorisation
   double step_fraction = 0.99;   ///< in (0, 1]: theta = min(1, this * the longest step inside)
   double start = 10;             ///< > 0: cold, gamma = this * q/s [N s] along every normal
   double tolerance = 1e-10;      ///< >= 0, on the own residual (below), no unit

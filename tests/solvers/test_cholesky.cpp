@@ -83,6 +83,25 @@ TEST_CASE("cholesky: one analysis serves many values") {
   }
 }
 
+//     | 4 1   1    |
+// A = | 1 4     1  |   two blocks of two unknowns
+//     | 1   4   1  |
+//     |   1 1   4  |
+TEST_CASE("cholesky: unknowns in blocks") {
+  const std::vector<std::int64_t> offsets{0, 4, 7, 9, 10};
+  const std::vector<int> rows{0, 1, 2, 3, 1, 2, 3, 2, 3, 3};
+  SparseCholesky factor(offsets, rows, 2);
+  const double a[] = {4, 1, 1, 0, 4, 0, 1, 4, 1, 4};
+  REQUIRE(factor.factorize(a));
+  const std::vector<double> b{4 + 2 + 3, 1 + 8 + 4, 1 + 12 + 4, 2 + 3 + 16};  // A (1, 2, 3, 4)
+  std::vector<double> x(4);
+  factor.solve(b.data(), x.data());
+  CHECK(relative_difference(x, {1, 2, 3, 4}) < 1e-15);
+  CHECK_THROWS_AS(SparseCholesky(offsets, rows, 3), std::invalid_argument);
+  CHECK_THROWS_AS(SparseCholesky({0, 3, 5, 7, 8}, {0, 1, 2, 1, 3, 2, 3, 3}, 2),
+                  std::invalid_argument);
+}
+
 /// Of this process, by the kernel's account.
 std::ptrdiff_t threads_of_process() {
   const std::filesystem::directory_iterator tasks("/proc/self/task");

@@ -16,6 +16,7 @@
 #include "solvers/registry.hpp"
 #include "solvers/velocity_space/body_order.hpp"
 #include "solvers/velocity_space/make_system.hpp"
+#include "solvers/velocity_space/velocity_solver.hpp"
 #include "tests/hard_problems.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/solve_once.hpp"
@@ -228,6 +229,119 @@ TEST_CASE("vipm on Test Problem 1: outer iterations and accuracy") {
   const Solved jacobi =
       solve_until(host, "vipm[linear_solver=cg,preconditioner=block_jacobi]", Measure::error, 5e-4);
   CHECK(jacobi.info.counters.krylov > 2 * iterative.info.counters.krylov);
+}
+
+namespace {
+
+/// Blocks between 1e-6 and 1e6, as near a solution.
+DeviceArray<Sym3*> spread_blocks(std::size_t n) {
+  const DeviceArray<Sym3*> blocks("blocks", n);
+  const auto host = Kokkos::create_mirror_view(blocks);
+  const std::vector<double> exponent = random_vector(n, 11);
+  for (std::size_t c = 0; c < n; ++c) {
+    const double size = std::pow(10, 6 * std::clamp(exponent[c], -1.0, 1.0));
+    host(c) = {size, 0, 0, 0.1 * size, 0, 0.01 * size};
+  }
+  Kokkos::deep_copy(blocks, host);
+  return blocks;
+}
+
+/// What a solve with S to a speed of 1e-6 m/s took.
+Info solve_thinned(const ContactProblem& host, double thinning, double& error) {
+  const Problem problem(host);
+  const auto system = make_velocity_system(problem, "auto", "auto");
+  system->assemble(spread_blocks(host.contacts()));
+  Info info;
+  IterationLimit limit(1);
+  VelocitySolver::Options options;
+  options.method = "cholesky";
+  options.thinning = thinning;
+  VelocitySolver linear(options, *system, limit, info);
+  linear.matrix_changed();
+  const auto b = Teuchos::rcp(new Vector(system->map(), 1)),
+             x = Teuchos::rcp(new Vector(system->map(), 1)),
+             product = Teuchos::rcp(new Vector(system->map(), 1));
+  upload_to(overwrite_view(*b), random_vector(system->size(), 5));
+  REQUIRE(linear.solve(b, x, 1e-6) == VelocitySolver::Outcome::solved);
+  system->matrix()->apply(*x, *product);
+  product->update(1, *b, -1);
+  error = system->speed(read_view(*product));
+  return info;
+}
+
+}  // namespace
+
+TEST_CASE("a thinned factor preconditions: the whole of S is solved for, in few iterations") {
+  const ContactProblem host = test_problem_1();
+  double whole_error = 0, thin_error = 0, thinner_error = 0;
+  const Info whole = solve_thinned(host, 0, whole_error),
+             thin = solve_thinned(host, 0.1, thin_error),
+             thinner = solve_thinned(host, 10, thinner_error);
+  for (const double error : {whole_error, thin_error, thinner_error}) CHECK(error <= 2e-6);
+  CHECK(whole.counters.krylov == 0);
+  CHECK(thin.counters.krylov >= 1);
+  CHECK(thin.counters.krylov <= 10);
+  CHECK(thinner.counters.krylov > thin.counters.krylov);
+  for (const Info& info : {whole, thin, thinner}) CHECK(info.counters.factorizations == 1);
+}
+
+TEST_CASE("blocks below the diagonal that are not kept leave the factored triangle") {
+  const ContactProblem host = test_problem_1();
+  const Problem problem(host);
+  const auto system = make_velocity_system(problem, "auto", "auto");
+  system->assemble(spread_blocks(host.contacts()));
+  std::vector<std::int64_t> offsets, kept_offsets;
+  std::vector<int> rows, kept_rows;
+  std::vector<double> values, kept_values;
+  system->lower_pattern(offsets, rows);
+  system->lower_values(values);
+  const std::vector<double> norms = system->block_norms();
+  std::vector<char> kept;
+  for (const double norm : norms) kept.push_back(norm >= 0.1 ? 1 : 0);
+  system->keep_blocks(kept);
+  system->lower_pattern(kept_offsets, kept_rows);
+  system->lower_values(kept_values);
+  CHECK(kept_values.size() == kept_rows.size());
+  // Column by column the kept entries are those of the whole, in its order; blocks are numbered as
+  // their columns list them.
+  const std::size_t block_columns = host.bodies();
+  std::size_t number = 0;
+  bool same = true;
+  for (std::size_t j = 0; j < block_columns; ++j) {
+    const std::size_t blocks =
+        static_cast<std::size_t>(offsets[3 * j + 1] - offsets[3 * j]) / 3 - 1;
+    for (std::size_t q = 0; q < 3; ++q) {
+      auto next = static_cast<std::size_t>(kept_offsets[3 * j + q]);
+      for (auto k = static_cast<std::size_t>(offsets[3 * j + q]),
+                end = static_cast<std::size_t>(offsets[3 * j + q + 1]);
+           k < end; ++k) {
+        const std::size_t entry = k - static_cast<std::size_t>(offsets[3 * j + q]);
+        if (entry >= 3 - q && kept[number + (entry - (3 - q)) / 3] == 0) continue;
+        same = same && kept_rows.at(next) == rows[k] && kept_values.at(next) == values[k];
+        ++next;
+      }
+      same = same && next == static_cast<std::size_t>(kept_offsets[3 * j + q + 1]);
+    }
+    number += blocks;
+  }
+  CHECK(number == norms.size());
+  CHECK(same);
+  CHECK(kept_rows.size() < rows.size());
+  system->keep_blocks({});
+  system->lower_pattern(kept_offsets, kept_rows);
+  CHECK(kept_rows == rows);
+}
+
+TEST_CASE("vipm with a thinned factor takes the same steps") {
+  const ContactProblem host = test_problem_1();
+  const Solved thin = solve_until(host, "vipm[flop_rate=1e6]", Measure::residual, 1e-9);
+  const Solved whole = solve_until(host, "vipm[flop_rate=1e6,thinning=0]", Measure::residual, 1e-9);
+  CHECK(thin.measures[Measure::residual] <= 1e-9);
+  CHECK(thin.info.counters.factorizations > 5);
+  CHECK(std::abs(thin.info.counters.outer - whole.info.counters.outer) <= 1);
+  const Solved last =
+      solve_until(host, "vipm[tolerance=0,flop_rate=1e6]", Measure::residual, 1e-12);
+  CHECK(last.measures[Measure::residual] <= 1e-12);
 }
 
 namespace {
