@@ -180,8 +180,27 @@ double spring_energy(const Bodies& bodies) {
   return energy;
 }
 
+namespace {
+
+/// Bodies and obstacles that there are.
+void check_numbers(const Bodies& bodies, const Joint& joint, const std::string& where,
+                   std::size_t number) {
+  const auto check = [&](const char* one, const char* all, int side, std::size_t count) {
+    if (side < static_cast<int>(count)) return;
+    throw InputError(where, fmt::format("joint {} ({})", number, to_string(joint.kind)),
+                     fmt::format("one of {} {}", count, all), fmt::format("{} {}", one, side));
+  };
+  for (const JointSide* side : {&joint.a, &joint.b}) {
+    check("body", "bodies", side->body, bodies.count());
+    check("obstacle", "obstacles", side->obstacle, bodies.obstacles.size());
+  }
+}
+
+}  // namespace
+
 std::size_t add_joint(Bodies& bodies, Joint joint, const Vec3& point_a, const Vec3& point_b,
                       const Vec3& axis) {
+  check_numbers(bodies, joint, "joints", bodies.joints.size());
   const Pose a = pose_of(bodies, joint.a), b = pose_of(bodies, joint.b);
   const Vec3 unit = 1 / norm(axis) * axis;
   const auto own = [&](const Pose& pose, const Vec3& point, JointSide& side) {
@@ -208,14 +227,8 @@ void check_joint(const Bodies& bodies, const std::string& where, std::size_t num
     throw InputError(where, fmt::format("joint {} ({})", number, to_string(joint.kind)), expected,
                      found);
   };
+  check_numbers(bodies, joint, where, number);
   for (const JointSide* side : {&joint.a, &joint.b}) {
-    if (side->body >= static_cast<int>(bodies.count())) {
-      fail(fmt::format("one of {} bodies", bodies.count()), fmt::format("body {}", side->body));
-    }
-    if (side->obstacle >= static_cast<int>(bodies.obstacles.size())) {
-      fail(fmt::format("one of {} obstacles", bodies.obstacles.size()),
-           fmt::format("obstacle {}", side->obstacle));
-    }
     if (side->body >= 0 && bodies.kind[static_cast<std::size_t>(side->body)] == BodyKind::wall) {
       fail("bodies that are no servo walls", fmt::format("the wall {}", side->body));
     }

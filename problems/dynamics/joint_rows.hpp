@@ -39,6 +39,7 @@ double spring_energy(const Bodies& bodies);
 /// @param joint  with kind, sides' bodies or obstacles, and constants
 /// @param axis   not zero; of both sides
 /// @return its number
+/// @throw InputError if a side is a body or an obstacle that there is not
 std::size_t add_joint(Bodies& bodies, Joint joint, const Vec3& point_a, const Vec3& point_b,
                       const Vec3& axis = {0, 0, 1});
 

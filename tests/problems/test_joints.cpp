@@ -201,10 +201,14 @@ TEST_CASE("bodies that a joint holds together do not touch, unless they shall") 
 
 TEST_CASE("joints that cannot be are refused, with the joint and what is wrong") {
   const auto refusal = [](const std::vector<Joint>& joints, const auto& change) {
-    Bodies bodies = two_boxes();
-    for (const Joint& joint : joints) add_joint(bodies, joint, {0.4, 0, 0}, {0.4, 0, 0}, {0, 0, 1});
-    change(bodies);
-    return error_of([&] { check_joints(bodies, "scene x"); });
+    return error_of([&] {
+      Bodies bodies = two_boxes();
+      for (const Joint& joint : joints) {
+        add_joint(bodies, joint, {0.4, 0, 0}, {0.4, 0, 0}, {0, 0, 1});
+      }
+      change(bodies);
+      check_joints(bodies, "scene x");
+    });
   };
   const auto as_is = [](Bodies&) {};
   const auto ball = joint_of(JointKind::ball, body(0), body(1));
@@ -214,6 +218,8 @@ TEST_CASE("joints that cannot be are refused, with the joint and what is wrong")
               {"joint 0 (hinge)", "two different bodies", "body 1"});
   check_parts(refusal({joint_of(JointKind::hinge, body(1), body(2))}, as_is),
               {"one of 2 bodies", "body 2"});
+  check_parts(refusal({ball}, [](Bodies& bodies) { bodies.joints[0].b = obstacle(3); }),
+              {"scene x", "joint 0 (ball)", "obstacles", "obstacle 3"});
   check_parts(refusal({ball, joint_of(JointKind::hinge, body(1), body(0))}, as_is),
               {"joint 1 (hinge)", "do not overlap", "joint 0 holds"});
   check_parts(refusal({joint_of(JointKind::slider, body(0), body(1)),

@@ -1,5 +1,6 @@
 // What `export fclib` writes, as FCLIB's own library reads it.
 #include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
 #include <memory>
 
 extern "C" {
@@ -52,6 +53,18 @@ Doubles condensed(const fclib_matrix& m, const fclib_matrix& h) {
   return n;
 }
 
+/// libfclib releases what a problem holds; the struct itself is left to the caller.
+struct Release {
+  void operator()(fclib_global* problem) const {
+    fclib_delete_global(problem);
+    std::free(problem);
+  }
+  void operator()(fclib_local* problem) const {
+    fclib_delete_local(problem);
+    std::free(problem);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("libfclib reads our global problems") {
@@ -61,8 +74,7 @@ TEST_CASE("libfclib reads our global problems") {
   problem.reference = Reference{};
   problem.reference->gamma = random_vector(150, 2);
   export_fclib(path, problem, false, diagonal_factoriser, false);
-  const std::unique_ptr<fclib_global, void (*)(fclib_global*)> read(fclib_read_global(path.c_str()),
-                                                                    fclib_delete_global);
+  const std::unique_ptr<fclib_global, Release> read(fclib_read_global(path.c_str()));
   REQUIRE(read);
   CHECK(read->spacedim == 3);
   REQUIRE(read->H->n == 150);
@@ -87,8 +99,7 @@ TEST_CASE("libfclib reads our local problems") {
   const std::string path = folder.file("stack.hdf5");
   const ContactProblem problem = make_scene("assembled-stack");
   export_fclib(path, problem, false, diagonal_factoriser, false);
-  const std::unique_ptr<fclib_local, void (*)(fclib_local*)> read(fclib_read_local(path.c_str()),
-                                                                  fclib_delete_local);
+  const std::unique_ptr<fclib_local, Release> read(fclib_read_local(path.c_str()));
   REQUIRE(read);
   CHECK(read->spacedim == 3);
   CHECK(read->V == nullptr);
