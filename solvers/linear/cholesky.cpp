@@ -1,6 +1,9 @@
 #include "solvers/linear/cholesky.hpp"
 
 #include <cholmod.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include <algorithm>
 #include <new>
@@ -47,6 +50,16 @@ void check_pattern(const std::vector<std::int64_t>& offsets, const std::vector<i
 constexpr std::size_t small = 1000;
 
 using Index = SuiteSparse_long;
+
+/// CHOLMOD asks OpenMP for four threads whatever the run has, and the BLAS within them for the
+/// run's again: what act starts is at most the run's. act must not throw.
+template <class Act>
+void within_threads_of_run(const Act& act) {
+#ifdef _OPENMP
+#pragma omp teams num_teams(1) thread_limit(omp_get_max_threads())
+#endif
+  act();
+}
 
 /// A lower triangle as CHOLMOD takes it.
 cholmod_sparse lower_triangle(std::vector<Index>& offsets, std::vector<Index>& rows) {
@@ -183,7 +196,9 @@ bool SparseCholesky::factorize(const double* values) {
   if (size() == 0) return c.factorized = true;
   c.factorized = false;
   for (std::size_t k = 0; k < c.source.size(); ++k) c.values[k] = values[c.source[k]];
-  c.require(cholmod_l_factorize(&c.a, c.factor, &c.common) != 0);
+  bool done = false;
+  within_threads_of_run([&] { done = cholmod_l_factorize(&c.a, c.factor, &c.common) != 0; });
+  c.require(done);
   // The second condition finds a NaN on the diagonal of L, which not every BLAS takes for a failed
   // pivot.
   return c.factorized = c.factor->minor == c.factor->n && cholmod_l_rcond(c.factor, &c.common) > 0;
@@ -202,8 +217,12 @@ void SparseCholesky::solve(const double* b, double* x) {
   right.x = c.right.data();
   right.xtype = CHOLMOD_REAL;
   right.dtype = CHOLMOD_DOUBLE;
-  c.require(cholmod_l_solve2(CHOLMOD_A, c.factor, &right, nullptr, &c.x, nullptr, &c.work_y,
-                             &c.work_e, &c.common) != 0);
+  bool done = false;
+  within_threads_of_run([&] {
+    done = cholmod_l_solve2(CHOLMOD_A, c.factor, &right, nullptr, &c.x, nullptr, &c.work_y,
+                            &c.work_e, &c.common) != 0;
+  });
+  c.require(done);
   const auto* solution = static_cast<const double*>(c.x->x);
   for (std::size_t k = 0; k < n; ++k) x[c.order[k]] = solution[k];
 }
