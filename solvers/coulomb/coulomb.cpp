@@ -10,7 +10,9 @@
 #include "solvers/core/optimality.hpp"
 #include "solvers/core/vector_kernels.hpp"
 #include "solvers/coulomb/anderson.hpp"
+#include "solvers/coulomb/best_impulses.hpp"
 #include "solvers/coulomb/newton_shift.hpp"
+#include "solvers/coulomb/sweep_observer.hpp"
 
 namespace ccp {
 namespace {
@@ -24,23 +26,6 @@ void add_work(const Counters& from, Counters& to) {
   to.factorizations += from.factorizations;
   to.projections += from.projections;
 }
-
-/// The impulses with the smallest own residual so far.
-class Best {
- public:
-  explicit Best(const Problem& problem) : gamma_(problem.map(), 1) {}
-  void offer(const Vector& gamma, double residual) {
-    if (!(residual < residual_)) return;
-    Kokkos::deep_copy(overwrite_view(gamma_), read_view(gamma));
-    residual_ = residual;
-  }
-  const Vector& gamma() const { return gamma_; }
-  double residual() const { return residual_; }
-
- private:
-  Vector gamma_;
-  double residual_ = std::numeric_limits<double>::infinity();
-};
 
 /// Ends an inner solve of the fixed point when its impulses are accurate enough in the terms of
 /// `residual`, looked at in iterations 1, 2, ... 10, 11, 12, 13, 14, ... ever more rarely, and
@@ -102,23 +87,22 @@ class NewtonObserver : public Observer {
     };
     stopped_ = outer_.observe({counters_, residual_}, write_gamma);
     reached_ = residual_ <= options_.tolerance;
-    if (residual_ < 0.9 * mark_) {
-      mark_ = residual_;
-      marked_ = counters_.outer;
-    }
+    gain_.see(residual_, counters_.outer);
     return stopped_ || reached_ || stuck() || counters_.outer >= options_.max_outer;
   }
   bool satisfied() const override { return reached_ || outer_.satisfied(); }
   bool out_of_time() override { return outer_.out_of_time(); }
 
-  const Best& best() const { return best_; }
+  const BestImpulses& best() const { return best_; }
   /// Of the last iterate.
   double residual() const { return residual_; }
   const Counters& counters() const { return counters_; }
   bool stopped() const { return stopped_; }
   bool reached() const { return reached_; }
   /// Nothing was gained in many iterations.
-  bool stuck() const { return counters_.outer - marked_ >= 20; }
+  bool stuck() const { return gain_.since() >= patience; }
+
+  static constexpr long patience = 10;  ///< iterations
 
  private:
   const Problem& problem_;
@@ -126,12 +110,11 @@ class NewtonObserver : public Observer {
   const NewtonShift& shift_;
   Observer& outer_;
   Vector gamma_;
-  Best best_;
+  BestImpulses best_;
   Counters counters_;
   bool stopped_ = false, reached_ = false;
   double residual_ = std::numeric_limits<double>::infinity();
-  double mark_ = std::numeric_limits<double>::infinity();  ///< the last residual that was a gain
-  long marked_ = 0;                                        ///< and its iteration
+  GainWatch gain_;
 };
 
 void set_if_known(OptionList& options, const std::string& name, double value) {
@@ -144,11 +127,13 @@ OptionList CoulombSolver::options() {
   return OptionList("coulomb")
       .text("inner", options_.inner, "a solver of the convex law, id or id[name=value,...]")
       .choice("iteration", options_.iteration, {"auto", "newton", "anderson", "plain", "lagged"},
-              "of s = mu |u_t|; lagged: one pass; auto: newton where the inner solver can, else "
-              "anderson")
+              "of s = mu |u_t|; lagged: one pass; auto: newton where the inner solver can, with "
+              "sweeps and anderson where it gives up, else anderson")
       .integer("memory", options_.memory, {1}, "differences that anderson keeps")
       .number("inner_accuracy", options_.inner_accuracy, {0, 1, true, true},
               "anderson, plain, lagged: residual of an inner solve per smallest own residual")
+      .number("sweep_to", options_.sweep_to, {0, 1, true, true},
+              "auto: where newton gives up, pgs[law=coulomb] sweeps to that own residual")
       .number("krylov_tolerance", options_.krylov_tolerance, {0, 1, true, true},
               "newton: of its linear systems")
       .number("tolerance", options_.tolerance, {0}, "stop: own residual (0: never)")
@@ -185,6 +170,9 @@ void CoulombSolver::check_options(const std::vector<std::string>& given) const {
       refuse(name, "only with iteration=anderson", "it");
     }
     if (name == "inner_accuracy" && newton) refuse(name, "it without newton", "it with newton");
+    if (name == "sweep_to" && !(newton && options_.iteration == "auto")) {
+      refuse(name, "only with iteration=auto and an inner solver that newton takes (vipm)", "it");
+    }
     if (name == "krylov_tolerance" && !newton) refuse(name, "only with newton", "it");
   }
 }
@@ -215,11 +203,18 @@ Info CoulombSolver::solve(Vector& gamma, Observer& observer) {
                          observer.observe({info.counters, info.own_residual}, write_gamma);
     info.status = stopped ? Status::stopped_by_observer : Status::converged;
   } else {
-    if (follows_) info = newton(gamma, observer);
-    const bool gave_up =
-        follows_ && options_.iteration == "auto" &&
-        (info.status == Status::stagnated || info.status == Status::numerical_error);
-    if (!follows_ || gave_up) info = fixed_point(gamma, observer, info);
+    info = follows_ ? newton(gamma, observer) : fixed_point(gamma, observer, info);
+    // The nearer the answer, the better the fixed point converges: sweeps bring it nearer.
+    double aim = options_.sweep_to;
+    const auto gave_up = [&] {
+      return follows_ && options_.iteration == "auto" &&
+             (info.status == Status::stagnated || info.status == Status::numerical_error);
+    };
+    while (gave_up()) {
+      if (info.own_residual > aim) info = sweep(aim, gamma, observer, info);
+      if (gave_up()) info = fixed_point(gamma, observer, info);
+      aim = 0.1 * std::min(aim, info.own_residual);
+    }
   }
   info.own_residual_name = own_residual_name;
   return info;
@@ -256,24 +251,62 @@ Info CoulombSolver::newton(Vector& gamma, Observer& observer) {
     info.message.clear();
   } else if (watch.stuck()) {
     info.status = Status::stagnated;
-    info.message = "newton gained nothing in 20 iterations";
+    info.message = fmt::format("newton gained nothing in {} iterations", NewtonObserver::patience);
   } else if (info.status == Status::stopped_by_observer) {
     info.status = Status::max_iterations;
   }
   return info;
 }
 
-/// @param before  what newton did, whose best impulses are the guess
+/// Sweeps of pgs[law=coulomb] until the own residual is at most aim.
+/// @param before  what was done until then
+/// @return with the status stagnated where the fixed point is to go on
+Info CoulombSolver::sweep(double aim, Vector& gamma, Observer& observer, const Info& before) {
+  if (!sweeper_) {
+    sweeper_ = inner_solvers_.make(SolverSpec::parse("pgs[law=coulomb,tolerance=0]"));
+    sweeper_->setup(*problem_);
+  }
+  const long most = options_.max_outer * SweepObserver::sweeps_per_outer;
+  SweepObserver watch(*problem_, std::max(aim, options_.tolerance), most, before.counters,
+                      observer);
+  const Info swept = sweeper_->solve(gamma, watch);
+  Info info = before;
+  for (const auto& [part, time] : swept.timers) info.timers[part] += time;
+  info.counters = watch.counters();
+  info.own_residual = watch.residual();
+  if (!watch.satisfied()) {
+    Kokkos::deep_copy(overwrite_view(gamma), read_view(watch.best().gamma()));
+    info.own_residual = watch.best().residual();
+  }
+  info.message += fmt::format(", then {} sweeps", swept.counters.outer);
+  if (watch.stopped()) {
+    info.status = Status::stopped_by_observer;
+  } else if (info.own_residual <= options_.tolerance) {
+    info.status = Status::converged;
+  } else if (watch.reached()) {
+    info.status = Status::stagnated;
+  } else {
+    info.status = Status::max_iterations;
+  }
+  return info;
+}
+
+/// @param before  what newton and sweeps did, whose best impulses are the guess
 Info CoulombSolver::fixed_point(Vector& gamma, Observer& observer, const Info& before) {
   Info info = before;
   start(gamma);
   const bool accelerated = options_.iteration == "auto" || options_.iteration == "anderson";
+  const bool after_sweeps = follows_ != nullptr;
+  // Near the answer what an inner solve leaves must not be larger than what s has left to change;
+  // and `residual` is quadratic in velocities.
+  const double inner_accuracy = after_sweeps ? 1e-6 : options_.inner_accuracy;
   const long first = info.counters.outer;
   const long most = first + (options_.iteration == "lagged" ? 1 : options_.max_outer);
   InnerObserver watch(*shifted_, observer);
   Anderson anderson(f_.extent(0), accelerated ? options_.memory : 0);
   OptionList inner_options = inner_->options();
-  Best best(*problem_);
+  BestImpulses best(*problem_);
+  GainWatch gain;
   long iterations = 0;
   double own_units = 0.1;  ///< of the inner solver's tolerance, per `residual`
   const auto write_gamma = [&](Vector& out) {
@@ -297,8 +330,8 @@ Info CoulombSolver::fixed_point(Vector& gamma, Observer& observer, const Info& b
     return finish(Status::stopped_by_observer);
   }
   while (true) {
-    const double target = std::max(options_.inner_accuracy * std::min(best.residual(), 1.0),
-                                   0.1 * options_.tolerance);
+    const double target =
+        std::max(inner_accuracy * std::min(best.residual(), 1.0), 0.1 * options_.tolerance);
     set_if_known(inner_options, "tolerance", own_units * target);
     watch.aim(target);
     const Info inner = inner_->solve(gamma, watch);
@@ -321,6 +354,8 @@ Info CoulombSolver::fixed_point(Vector& gamma, Observer& observer, const Info& b
     }
     if (info.own_residual <= options_.tolerance) return finish(Status::converged);
     if (info.counters.outer >= most) return finish(Status::max_iterations);
+    gain.see(info.own_residual, info.counters.outer);
+    if (after_sweeps && gain.since() >= 60) return finish(Status::stagnated);
     anderson.step(shifted_->s(), f_);
     shifted_->apply();
   }

@@ -18,6 +18,7 @@ struct CoulombOptions {
   int memory = 50;                 ///< >= 1: differences that anderson keeps
   /// in (0, 1): what the residual of an inner solve may be of the smallest own residual so far
   double inner_accuracy = 0.001;
+  double sweep_to = 1e-4;          ///< in (0, 1): own residual to which auto sweeps after newton
   double krylov_tolerance = 0.01;  ///< in (0, 1): of newton's linear systems in s
   double tolerance = 1e-9;         ///< >= 0, on the own residual (below); 0: never ends by itself
   int max_outer = 500;             ///< >= 1: inner solves; with newton, inner iterations
@@ -60,14 +61,15 @@ class CoulombSolver : public Solver {
   void start(const Vector& gamma);
   Info fixed_point(Vector& gamma, Observer& observer, const Info& before);
   Info newton(Vector& gamma, Observer& observer);
+  Info sweep(double aim, Vector& gamma, Observer& observer, const Info& before);
 
   InnerSolvers inner_solvers_;
   CoulombOptions options_;
   const Problem* problem_ = nullptr;
   std::unique_ptr<ShiftedProblem> shifted_;
-  std::unique_ptr<Solver> inner_;
-  FollowsVelocity* follows_ = nullptr;  ///< the inner solver, where newton is what it does
-  VectorView f_;                        ///< mu |u_t| - s, n values, m/s
+  std::unique_ptr<Solver> inner_, sweeper_;  ///< sweeper_: once newton has given up
+  FollowsVelocity* follows_ = nullptr;       ///< the inner solver, where newton is what it does
+  VectorView f_;                             ///< mu |u_t| - s, n values, m/s
 };
 
 }  // namespace ccp

@@ -1,11 +1,14 @@
 // Coulomb's law through a solver of the convex one: impulses by hand, every kind of iteration,
 // every inner solver, and a frozen pile.
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
 
+#include "harness/simulation/step_solver.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/scenes/hand_scenes.hpp"
+#include "problems/scenes/pile.hpp"
 #include "solvers/coulomb/anderson.hpp"
 #include "tests/hard_problems.hpp"
 #include "tests/kokkos_support.hpp"
@@ -14,6 +17,7 @@
 
 using namespace ccp;
 using namespace ccp::test;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -131,6 +135,28 @@ TEST_CASE("coulomb: newton on a pile of 8,378 contacts") {
   CHECK(solved.info.counters.outer <= 80);
 }
 
+// Newton whose linear systems are hardly solved gives up; sweeps and the fixed point go on from it.
+TEST_CASE("coulomb: what newton leaves is swept and solved by the fixed point") {
+  PileOptions options;
+  options.spheres = 100;
+  RegisteredStepSolver settles("pgj[omega=0.2]");
+  const ContactProblem pile = generate_pile(options, settles);
+  const std::string start = "coulomb[krylov_tolerance=0.99,";
+  const Solved solved = solve_once(pile, start + "sweep_to=1e-6]");
+  INFO(to_string(solved.info.status)
+       << " " << solved.info.message << ", own " << solved.info.own_residual);
+  CHECK(solved.info.status == Status::converged);
+  CHECK(solved.measures[Measure::coulomb_residual] <= 1.001e-9);
+  CHECK_THAT(solved.info.message, ContainsSubstring("newton gained nothing") &&
+                                      ContainsSubstring("sweeps") &&
+                                      ContainsSubstring("inner solves"));
+  // At a limit in the middle of it the best impulses are handed back.
+  const Solved cut = solve_once(pile, start + "max_outer=12]");
+  CHECK(cut.info.own_residual < 1);
+  CHECK(std::abs(cut.measures[Measure::coulomb_residual] - cut.info.own_residual) <=
+        1e-9 * cut.info.own_residual);
+}
+
 // s = A s + b, A = diag(0.9, -0.9, 0.5): plainly 0.9 a step; as many differences as unknowns solve
 // it.
 TEST_CASE("coulomb: Anderson acceleration solves a linear fixed point in n + 1 steps") {
@@ -162,6 +188,7 @@ TEST_CASE("coulomb: what it refuses") {
   check_parts(refusal("coulomb[inner=vipm[tolerance=1e-3]]"), {"option inner", "tolerance"});
   check_parts(refusal("coulomb[inner=apgd,iteration=newton]"), {"option iteration", "newton"});
   check_parts(refusal("coulomb[memory=3]"), {"option memory", "anderson"});
+  check_parts(refusal("coulomb[iteration=newton,sweep_to=0.1]"), {"option sweep_to", "auto"});
   const ContactProblem compliant = compliant_form(random_problem({4, 6, false, true, 1}), 2);
   CHECK(why_unsupported(SolverSpec::parse("coulomb[inner=admm]"), compliant) ==
         "admm does not take problems with compliant contacts (/contacts/compliance)");
