@@ -4,24 +4,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "problems/base/error.hpp"
 
 namespace ccp {
 namespace {
 
-/// A row of the list of datasets: exactly one of the two is not null.
+/// A row of the list of datasets, of a trajectory that is read into or, const, one that is written:
+/// exactly one of the two pointers is not null.
+template <class T>
 struct Field {
+  template <class Value>
+  using Array =
+      std::conditional_t<std::is_const_v<T>, const std::vector<Value>, std::vector<Value>>;
   std::string path;
-  std::vector<double>* numbers = nullptr;
-  std::vector<std::int64_t>* counts = nullptr;
+  Array<double>* numbers = nullptr;
+  Array<std::int64_t>* counts = nullptr;
   std::vector<std::size_t> shape;  ///< the first extent is of steps, frames, bodies or obstacles
 };
 
 /// What a file holds; reader and writer walk this list.
-std::vector<Field> fields_of(Trajectory& t) {
+template <class T>
+std::vector<Field<T>> fields_of(T& t) {
   const std::size_t steps = t.steps(), frames = t.frames(), m = t.bodies, o = t.obstacles;
-  std::vector<Field> fields = {
+  std::vector<Field<T>> fields = {
       {"/steps/time", &t.time, nullptr, {steps}},
       {"/steps/contacts", nullptr, &t.contacts, {steps}},
       {"/steps/outer", nullptr, &t.outer, {steps}},
@@ -62,7 +69,7 @@ std::string text_of(const std::vector<std::size_t>& shape) {
 }
 
 template <class T>
-void take(const Hdf5File& file, const Field& field, std::vector<T>& to) {
+void take(const Hdf5File& file, const Field<Trajectory>& field, std::vector<T>& to) {
   auto array = file.read<T>(field.path);
   if (array.shape != field.shape) {
     throw InputError(file.path(), field.path, "extents " + text_of(field.shape),
@@ -109,9 +116,8 @@ double Trajectory::largest_joint_error() const {
   return largest(joint_error);
 }
 
-void write_trajectory(const std::string& path, const Trajectory& given, bool overwrite,
+void write_trajectory(const std::string& path, const Trajectory& t, bool overwrite,
                       const std::function<void(Hdf5File&)>& more) {
-  Trajectory t = given;  // the list of fields is of what may be filled, too
   Hdf5File file = Hdf5File::create(path, overwrite);
   file.set_attribute("/", "format", trajectory_format);
   file.set_attribute("/", "version", static_cast<std::int64_t>(trajectory_version));
@@ -119,7 +125,7 @@ void write_trajectory(const std::string& path, const Trajectory& given, bool ove
   file.set_attribute("/", "options", t.options);
   file.set_attribute("/", "stepper", t.stepper);
   file.set_attribute("/", "solver", t.solver);
-  for (const Field& field : fields_of(t)) {
+  for (const auto& field : fields_of(t)) {
     if (field.numbers) {
       file.write(field.path, *field.numbers, field.shape);
     } else {
@@ -170,7 +176,7 @@ Trajectory read_trajectory(const std::string& path) {
     throw InputError(path, "/steps/status", fmt::format("{} texts, as /steps/time", t.steps()),
                      fmt::format("{}", t.status.size()));
   }
-  for (const Field& field : fields_of(t)) {
+  for (const auto& field : fields_of(t)) {
     if (field.numbers) {
       take(file, field, *field.numbers);
     } else {
