@@ -107,7 +107,10 @@ struct SparseCholesky::Cholmod {
     common.nmethods = 1;
     common.method[0].ordering = ordering;
     common.postorder = ordering == CHOLMOD_NATURAL ? 0 : 1;
-    common.supernodal = ordering == CHOLMOD_NATURAL ? CHOLMOD_SUPERNODAL : CHOLMOD_SIMPLICIAL;
+    // Supernodes pay where columns of L are long. In short ones, of small problems, the calls of
+    // the BLAS take several times as long as column by column without it.
+    common.supernodal = ordering == CHOLMOD_NATURAL ? CHOLMOD_AUTO : CHOLMOD_SIMPLICIAL;
+    common.final_ll = 1;  // L D L^T would not notice a negative pivot
     common.status = CHOLMOD_OK;
     return cholmod_l_analyze(&matrix, &common);
   }

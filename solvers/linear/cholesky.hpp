@@ -6,10 +6,11 @@
 
 namespace ccp {
 
-/// Sparse Cholesky factorisation P A P^T = L L^T by CHOLMOD: supernodal, symbolic analysis once.
-/// The order is nested dissection (METIS), or minimum degree (AMD) where there are few unknowns, or
-/// METIS is missing or fails. On the host; its dense kernels are the BLAS', on as many threads as
-/// the run has (set_blas_threads).
+/// Sparse Cholesky factorisation P A P^T = L L^T by CHOLMOD: symbolic analysis once, supernodal
+/// where an entry of L takes 40 operations or more, else column by column. The order is nested
+/// dissection (METIS), or minimum degree (AMD) where there are few unknowns, or METIS is missing or
+/// fails. On the host; its dense kernels are the BLAS', on as many threads as the run has
+/// (set_blas_threads).
 class SparseCholesky {
  public:
   /// Analyses a symmetric matrix given by its lower triangle in compressed columns: n + 1 offsets,

@@ -39,18 +39,19 @@ struct StagedBlocks {
 
 }  // namespace
 
-GivenContacts::GivenContacts(const Problem& problem, const DeviceArray<const int*>& contact_order)
+GivenContacts::GivenContacts(const Problem& problem, const DeviceArray<const int*>& contact_order,
+                             const DeviceArray<const double* [2]>& rigid)
     : order(contact_order),
       r(problem.r()),
       normal(problem.normal()),
       mu(problem.mu()),
       compliance(problem.shared_delassus().constraints().compliance()),
       compliance_stride(compliance.extent(0) > 0 ? 1 : 0) {
-  if (!is_compliant()) compliance = DeviceArray<double* [2]>("ccp::Vipm::rigid", 1);
+  if (!is_compliant()) compliance = rigid;
 }
 
 ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order, bool roots)
-    : contacts_(problem.contacts()), given_(problem, order) {
+    : contacts_(problem.contacts()), order_(order), given_(problem, order_, rigid_) {
   const std::size_t size = 3 * static_cast<std::size_t>(contacts_);
   for (VectorView* array : {&gamma_, &u_, &dgamma_, &du_, &gap_}) {
     *array = VectorView("ccp::Vipm::contacts", size);

@@ -8,16 +8,24 @@
 
 namespace ccp::vipm {
 
-/// What the problem says of its contacts, looked up in another order of them.
+/// What the problem says of its contacts, looked up in another order of them. The arrays belong to
+/// others, which outlive it: counted references would be the most of what a kernel costs that has
+/// one contact.
 struct GivenContacts {
-  DeviceArray<const int*> order;
-  ConstVectorView r;
-  DeviceArray<const double* [3]> normal;
-  DeviceArray<const double*> mu;
-  DeviceArray<const double* [2]> compliance;  ///< one row of zeros for all contacts if none has any
-  int compliance_stride;                      ///< 0 then, else 1
+  template <class View>
+  using Borrowed = Kokkos::View<typename View::data_type, typename View::array_layout, MemSpace,
+                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  Borrowed<DeviceArray<const int*>> order;
+  Borrowed<ConstVectorView> r;
+  Borrowed<DeviceArray<const double* [3]>> normal;
+  Borrowed<DeviceArray<const double*>> mu;
+  /// One row of zeros for all contacts if none has any.
+  Borrowed<DeviceArray<const double* [2]>> compliance;
+  int compliance_stride;  ///< 0 then, else 1
 
-  GivenContacts(const Problem& problem, const DeviceArray<const int*>& order);
+  /// @param rigid  a row of zeros
+  GivenContacts(const Problem& problem, const DeviceArray<const int*>& order,
+                const DeviceArray<const double* [2]>& rigid);
 
   KOKKOS_INLINE_FUNCTION Vec3 r_of(int c) const { return load3(r, order(c)); }
   KOKKOS_INLINE_FUNCTION Vec3 normal_of(int c) const { return row3(normal, order(c)); }
@@ -150,6 +158,8 @@ class ContactState {
 
  private:
   int contacts_ = 0;
+  DeviceArray<const int*> order_;
+  DeviceArray<double* [2]> rigid_ { "ccp::Vipm::rigid", 1 };
   GivenContacts given_;
   VectorView gamma_, u_, dgamma_, du_;
   VectorView gap_;  ///< the primal residual u - D^T v - r - Sigma gamma, m/s

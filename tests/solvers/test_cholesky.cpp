@@ -130,17 +130,20 @@ TEST_CASE("cholesky: no more threads than the run has") {
 }
 
 TEST_CASE("cholesky: what is not positive definite is said, and forgotten with the next values") {
-  Grid grid(4, 0);
-  SparseCholesky factor(grid.offsets, grid.rows);
-  const double good = grid.values[0];
-  for (const double bad : {-1.0, 0.0, std::numeric_limits<double>::quiet_NaN()}) {
-    grid.values[0] = bad;
-    CHECK_FALSE(factor.factorize(grid.values.data()));
-    double x[64];
-    CHECK_THROWS_AS(factor.solve(x, x), std::logic_error);
+  for (const int k : {4, 12}) {  // column by column, and by supernodes
+    Grid grid(k, 0);
+    SparseCholesky factor(grid.offsets, grid.rows);
+    const double good = grid.values[0];
+    std::vector<double> x(static_cast<std::size_t>(factor.size()));
+    CHECK((factor.flops() >= 40 * factor.factor_entries()) == (k == 12));
+    for (const double bad : {-1.0, 0.0, std::numeric_limits<double>::quiet_NaN()}) {
+      grid.values[0] = bad;
+      CHECK_FALSE(factor.factorize(grid.values.data()));
+      CHECK_THROWS_AS(factor.solve(x.data(), x.data()), std::logic_error);
+    }
+    grid.values[0] = good;
+    CHECK(factor.factorize(grid.values.data()));
   }
-  grid.values[0] = good;
-  CHECK(factor.factorize(grid.values.data()));
 }
 
 TEST_CASE("cholesky: no unknowns, and patterns that are none") {
