@@ -97,7 +97,7 @@ std::vector<SolverEntry>& entries() {
       {"vipm",
        {Law::convex},
        {Form::bodies, Form::assembled},
-       {Feature::compliant},
+       {Feature::compliant, Feature::rolling, Feature::equality},
        true,
        "predictor-corrector interior-point method in body-velocity space",
        make<VipmSolver>},

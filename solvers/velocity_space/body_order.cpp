@@ -13,17 +13,20 @@ namespace {
 
 // ---- order of the bodies, on the host ----------------------------------------------------------
 
-/// Neighbours of every body, without the ground; a pair that touches twice appears twice.
+/// Neighbours of every body, by contacts or joints, without the ground; a pair that touches twice
+/// appears twice.
 struct BodyGraph {
   std::vector<int> offset, neighbour;
   std::vector<int> grounded;  ///< bodies that touch the ground
 };
 
 BodyGraph body_graph(const ContactProblem& problem) {
-  const std::size_t n = problem.contacts(), m = problem.bodies();
+  const std::size_t m = problem.bodies();
   BodyGraph graph;
   graph.offset.assign(m + 1, 0);
-  const auto& body = problem.contact_bodies;
+  std::vector<std::int32_t> body = problem.contact_bodies;
+  body.insert(body.end(), problem.equality.bodies.begin(), problem.equality.bodies.end());
+  const std::size_t n = body.size() / 2;
   for (std::size_t c = 0; c < n; ++c) {
     const int a = body[2 * c], b = body[2 * c + 1];
     if (a >= 0 && b >= 0) {

@@ -13,10 +13,15 @@
 namespace ccp {
 namespace {
 
+std::vector<int> to_host_vector(const DeviceArray<const int*>& array) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), array);
+  return {host.data(), host.data() + host.extent(0)};
+}
+
 template <int NB>
 class BodySystem : public VelocitySystem {
  public:
-  BodySystem(const Problem& problem, const std::string& ordering,
+  BodySystem(const Problem& problem, const ContactProblem& host, const std::string& ordering,
              const std::string& preconditioner);
 
   int size() const override { return NB * pattern_.rows; }
@@ -25,7 +30,8 @@ class BodySystem : public VelocitySystem {
   void contact_velocities(const ConstVectorView& z, const VectorView& d) const override;
   void load(const ConstVectorView& p, const VectorView& f) const override;
   double speed(const ConstVectorView& f) const override;
-  void assemble(const DeviceArray<Sym3*>& k) override;
+  void assemble(const DeviceArray<Sym3*>& k) override { assemble(k, {}); }
+  void assemble(const DeviceArray<Sym3*>& k, const DeviceArray<CrossBlock*>& cross) override;
   double iteration_bytes() const override;
   Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
   PreconditionerReport precondition() override;
@@ -48,6 +54,7 @@ class BodySystem : public VelocitySystem {
   std::string kind_;
   BlockPattern pattern_;
   ConstraintMap map_;                     ///< bodies by position in the order, L of M^-1 = L L^T
+  BodyPools pools_;                       ///< with six unknowns per body only
   DeviceArray<int* [2]> block_contacts_;  ///< [blocks] first contact of a block, and past its last
   DeviceArray<int*> contact_order_;       ///< [n] numbers in the problem
   DeviceArray<int*> body_order_;          ///< [rows] the same of bodies
@@ -62,10 +69,9 @@ class BodySystem : public VelocitySystem {
 };
 
 template <int NB>
-BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering,
-                           const std::string& preconditioner)
+BodySystem<NB>::BodySystem(const Problem& problem, const ContactProblem& host,
+                           const std::string& ordering, const std::string& preconditioner)
     : contacts_(problem.contacts()), kind_(preconditioner) {
-  const ContactProblem& host = problem.host();
   const std::size_t n = host.contacts(), m = host.bodies();
   const bool fill = kind_ == "block_ic1" || kind_ == "auto";
   const BodyOrder order = order_bodies(host, ordering, fill);
@@ -73,36 +79,41 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering,
   // Contacts by the rows of their bodies, so that what belongs together lies together; those with
   // the ground come first in the row of their body.
   const int ground = static_cast<int>(m);
-  const auto at = [&](std::size_t c, int side) {
-    const int i = host.contact_bodies[2 * c + side];
+  const auto at = [&](const std::vector<std::int32_t>& bodies, std::size_t c, int side) {
+    const int i = bodies[2 * c + side];
     return i < 0 ? ground : order.position[i];
   };
   struct Entry {
-    int row, column, contact;
+    int row, column, contact;  ///< contact < 0: bodies that a joint joins
   };
   std::vector<Entry> entries(n);
   for (std::size_t c = 0; c < n; ++c) {
-    const int a = at(c, 0), b = at(c, 1);
+    const int a = at(host.contact_bodies, c, 0), b = at(host.contact_bodies, c, 1);
     entries[c] = {std::max(a, b), std::min(a, b), static_cast<int>(c)};
     if (entries[c].row == ground) entries[c] = {entries[c].column, -1, static_cast<int>(c)};
+  }
+  for (std::size_t k = 0; k < host.equality.size(); ++k) {
+    const int a = at(host.equality.bodies, k, 0), b = at(host.equality.bodies, k, 1);
+    if (std::max(a, b) != ground) entries.push_back({std::max(a, b), std::min(a, b), -1});
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& x, const Entry& y) {
     return std::tie(x.row, x.column, x.contact) < std::tie(y.row, y.column, y.contact);
   });
-  std::vector<int> contact_order(n), contact_range;
+  std::vector<int> contact_order, contact_range;
   LowerRows lower;
   lower.offset.assign(m + 1, 0);
-  for (std::size_t k = 0; k < n; ++k) {
+  for (std::size_t k = 0; k < entries.size(); ++k) {
     const Entry& e = entries[k];
-    contact_order[k] = e.contact;
+    const int place = static_cast<int>(contact_order.size());
+    if (e.contact >= 0) contact_order.push_back(e.contact);
     if (e.column < 0) continue;
     if (k == 0 || e.row != entries[k - 1].row || e.column != entries[k - 1].column) {
       ++lower.offset[e.row + 1];
       lower.column.push_back(e.column);
-      contact_range.push_back(static_cast<int>(k));
-      contact_range.push_back(static_cast<int>(k));
+      contact_range.push_back(place);
+      contact_range.push_back(place);
     }
-    contact_range.back() = static_cast<int>(k) + 1;
+    contact_range.back() = static_cast<int>(contact_order.size());
   }
   std::partial_sum(lower.offset.begin(), lower.offset.end(), lower.offset.begin());
 
@@ -118,10 +129,25 @@ BodySystem<NB>::BodySystem(const Problem& problem, const std::string& ordering,
   if (NB == 6) {
     std::vector<double> reach(m, 0.0);
     for (std::size_t k = 0; k < 2 * n; ++k) {
-      const int side = static_cast<int>(k % 2), i = at(k / 2, side);
+      const int side = static_cast<int>(k % 2), i = at(host.contact_bodies, k / 2, side);
       if (i == ground) continue;
       const Vec3 arm = arm_of(host, k / 2, side);
       reach[i] = std::max(reach[i], std::hypot(arm.x, arm.y, arm.z));
+    }
+    if (!problem.pools().empty()) {
+      BodyPools::Places places;
+      places.body = order.position;
+      places.contact.resize(n);
+      for (std::size_t k = 0; k < n; ++k) places.contact[contact_order[k]] = static_cast<int>(k);
+      places.row_offset = lower.offset;
+      places.column = lower.column;
+      places.column_offset = to_host_vector(pattern_.column_offset);
+      places.place = to_host_vector(pattern_.place);
+      for (std::size_t b = 0; b < lower.column.size(); ++b) {
+        places.has_contacts.push_back(contact_range[2 * b] < contact_range[2 * b + 1] ? 1 : 0);
+      }
+      pools_ = BodyPools(problem, map_, places);
+      pools_.raise_reach(problem, order.position, reach);
     }
     reach_ = upload<DeviceArray<double*>>("ccp::BodySystem::reach", reach, m);
   }
@@ -154,6 +180,7 @@ void BodySystem<NB>::contact_velocities(const ConstVectorView& z, const VectorVi
     Kokkos::parallel_for(
         label, range(contacts_), KOKKOS_LAMBDA(const int c) { store3(d, c, relative(c)); });
   }
+  if (!pools_.empty()) pools_.velocities(z, d);
 }
 
 template <int NB>
@@ -180,6 +207,7 @@ void BodySystem<NB>::load(const ConstVectorView& p, const VectorView& f) const {
           f(NB * i + 3 % NB + l) = turn;
         }
       });
+  if (!pools_.empty()) pools_.add_load(p, f);
 }
 
 template <int NB>
@@ -207,7 +235,7 @@ double BodySystem<NB>::speed(const ConstVectorView& f) const {
 }
 
 template <int NB>
-void BodySystem<NB>::assemble(const DeviceArray<Sym3*>& k) {
+void BodySystem<NB>::assemble(const DeviceArray<Sym3*>& k, const DeviceArray<CrossBlock*>& cross) {
   const auto offset = map_.incidence_offset(), incidence = map_.incidence();
   const BodyMatrices root = map_.masses();
   const auto arm = map_.arm();
@@ -240,6 +268,7 @@ void BodySystem<NB>::assemble(const DeviceArray<Sym3*>& k) {
       "ccp::BodySystem::assemble_off_diagonal", range(pattern_.blocks), KOKKOS_LAMBDA(const int b) {
         double sum[NB * NB] = {};
         int body_row = 0, body_column = 0;
+        if (block_contacts(b, 0) == block_contacts(b, 1)) return;  // a joint's alone
         for (int c = block_contacts(b, 0); c < block_contacts(b, 1); ++c) {
           double kc[9];
           expand(k(c), kc);
@@ -269,6 +298,7 @@ void BodySystem<NB>::assemble(const DeviceArray<Sym3*>& k) {
           }
         }
       });
+  if (!pools_.empty()) pools_.assemble(k, cross, diagonal, off_diagonal);
 }
 
 /// Blocks of S on both sides of the diagonal, those of an incomplete factor for both sweeps, and
@@ -394,15 +424,28 @@ void BodySystem<NB>::lower_values(std::vector<double>& values) const {
       Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(values.data(), size), out);
 }
 
+/// Bodies that nothing turns, with six unknowns each: blocks of joints are not symmetric, as those
+/// of three unknowns are.
+ContactProblem with_rotations(ContactProblem problem) {
+  problem.inverse_inertia.assign(9 * problem.bodies(), 0.0);
+  problem.arm_a.assign(3 * problem.contacts(), 0.0);
+  problem.arm_b = problem.arm_a;
+  return problem;
+}
+
 }  // namespace
 
 std::unique_ptr<VelocitySystem> make_body_system(const Problem& problem,
                                                  const std::string& ordering,
                                                  const std::string& preconditioner) {
-  if (problem.host().rotates()) {
-    return std::make_unique<BodySystem<6>>(problem, ordering, preconditioner);
+  const ContactProblem& host = problem.host();
+  if (host.rotates()) {
+    return std::make_unique<BodySystem<6>>(problem, host, ordering, preconditioner);
   }
-  return std::make_unique<BodySystem<3>>(problem, ordering, preconditioner);
+  if (problem.pools().empty()) {
+    return std::make_unique<BodySystem<3>>(problem, host, ordering, preconditioner);
+  }
+  return std::make_unique<BodySystem<6>>(problem, with_rotations(host), ordering, preconditioner);
 }
 
 }  // namespace ccp

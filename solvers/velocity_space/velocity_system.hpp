@@ -6,6 +6,7 @@
 #include "solvers/core/problem.hpp"
 #include "solvers/linear/system_source.hpp"
 #include "solvers/preconditioners/preconditioner.hpp"
+#include "solvers/velocity_space/body_pools.hpp"
 #include "solvers/velocity_space/impulse_root.hpp"
 
 namespace ccp {
@@ -43,12 +44,15 @@ class VelocitySystem {
   /// Unknowns: 3 or 6 per body.
   virtual int size() const = 0;
   virtual Teuchos::RCP<const Map> map() const = 0;
-  /// The problem's numbers of the contacts in the order of all arrays here, [n].
+  /// The problem's numbers of the contacts in the order of all arrays here, [n]. Triples beside the
+  /// contacts (ConstraintPools) follow them in the problem's order, in the units of contacts: see
+  /// BodyPools.
   virtual DeviceArray<const int*> contact_order() const = 0;
 
-  /// d = E z: relative velocities [3n] m/s of mass-scaled body velocities z [size] m/s sqrt(kg).
+  /// d = E z: relative velocities [3 triples] m/s of mass-scaled body velocities z [size] m/s
+  /// sqrt(kg).
   virtual void contact_velocities(const ConstVectorView& z, const VectorView& d) const = 0;
-  /// f = E^T p: what impulses p [3n] N s do to the bodies, [size] sqrt(kg) m/s.
+  /// f = E^T p: what impulses p [3 triples] N s do to the bodies, [size] sqrt(kg) m/s.
   virtual void load(const ConstVectorView& p, const VectorView& f) const = 0;
   /// Largest speed max |M^-1/2 f| that a residual f means for any body, a rotation counted at the
   /// farthest contact, m/s.
@@ -56,6 +60,13 @@ class VelocitySystem {
 
   /// Takes the blocks K, [n] kg, positive semidefinite.
   virtual void assemble(const DeviceArray<Sym3*>& k) = 0;
+  /// The same where there are triples beside the contacts.
+  /// @param k  [triples], @param cross  [rolling] K between a contact and its rolling triple; empty
+  ///           = zero
+  virtual void assemble(const DeviceArray<Sym3*>& k, const DeviceArray<CrossBlock*>& cross) {
+    (void)cross;
+    assemble(k);
+  }
   /// Whether it takes factors of these blocks, which have more digits, for the blocks.
   virtual bool takes_roots() const { return false; }
   virtual void assemble_roots(const DeviceArray<ImpulseRoot*>& roots) { (void)roots; }

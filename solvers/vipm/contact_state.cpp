@@ -52,7 +52,7 @@ GivenContacts::GivenContacts(const Problem& problem, const DeviceArray<const int
 
 ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order, bool roots)
     : contacts_(problem.contacts()), order_(order), given_(problem, order_, rigid_) {
-  const std::size_t size = 3 * static_cast<std::size_t>(contacts_);
+  const std::size_t size = 3 * static_cast<std::size_t>(problem.triples());
   for (VectorView* array : {&gamma_, &u_, &dgamma_, &du_, &gap_}) {
     *array = VectorView("ccp::Vipm::contacts", size);
   }

@@ -73,7 +73,8 @@ struct Stiffness {
 /// (K^-1
 /// + Sigma)^-1 and g - gamma becomes (1 - K Sigma)(g - gamma). World axes; contacts in the order of
 /// a VelocitySystem; 21 numbers (168 bytes) per contact. With mu = 0 the cone of a contact is the
-/// half-line along its normal and K has rank one.
+/// half-line along its normal and K has rank one. Vectors have room for the triples beside the
+/// contacts, which are PoolState's.
 class ContactState {
  public:
   /// @param order  VelocitySystem::contact_order()
@@ -83,6 +84,8 @@ class ContactState {
   const VectorView& gamma() const { return gamma_; }
   const VectorView& dgamma() const { return dgamma_; }
   const VectorView& u() const { return u_; }
+  const VectorView& du() const { return du_; }
+  const VectorView& gap() const { return gap_; }
   const DeviceArray<Sym3*>& k() const { return k_.k; }
   const DeviceArray<ImpulseRoot*>& roots() const { return k_.root; }
 

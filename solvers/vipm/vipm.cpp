@@ -16,6 +16,7 @@
 #include "solvers/velocity_space/make_system.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
 #include "solvers/vipm/contact_state.hpp"
+#include "solvers/vipm/pool_state.hpp"
 
 namespace ccp {
 
@@ -77,6 +78,10 @@ void VipmSolver::setup(const Problem& problem) {
     throw InputError("solver vipm", "option linear_solver", "cholesky or auto",
                      "cg, for a problem of which only N is known");
   }
+  if (problem.pools().equality() > 0 && options_.linear_solver == "cg") {
+    throw InputError("solver vipm", "option linear_solver", "cholesky or auto",
+                     "cg, for a problem with equality constraints");
+  }
 }
 
 namespace {
@@ -111,6 +116,9 @@ class Run {
   void refine();
   std::optional<End> step();
   void right_hand_side(bool predictor);
+  void change_of_velocities();
+  static vipm::ContactState::Step both(const vipm::ContactState::Step& a,
+                                       const vipm::ContactState::Step& b);
   std::optional<End> follow(bool predictor);
   std::optional<End> recentre();
   std::optional<End> solve_corrector();
@@ -124,10 +132,12 @@ class Run {
   const std::function<void(const PosedSystem&)>& on_system_;
   FollowingVelocity* const following_;
   Observer& observer_;
-  const int n_;
+  const int n_;         ///< contacts and equality constraints
+  const int cones_;     ///< with a barrier: of contacts and rolling triples
   const double s_, q_;  ///< trace(N)/3n, 1/kg, and rms(r), m/s
   Info info_;
-  vipm::ContactState state_;  ///< gamma, u and their direction
+  vipm::ContactState state_;                ///< gamma, u and their direction
+  std::unique_ptr<vipm::PoolState> pools_;  ///< null for problems of contacts alone
   VelocitySolver linear_;
 
   const Teuchos::RCP<Vector> dz_vector_, b_vector_;
@@ -138,7 +148,7 @@ class Run {
   VectorView change_;       ///< dr in the order of the system
   Outcome responded_ = Outcome::failed;
   vipm::ContactState::Sums sums_;
-  double mu_ = 0;       ///< gamma.u / 2n, J
+  double mu_ = 0;       ///< gamma.u / 2 cones, J
   double sigma_ = 0;    ///< centring
   double forcing_ = 0;  ///< what CG may leave of a body's momentum, m/s
   vipm::ContactState::Step step_;
@@ -152,15 +162,18 @@ class Run {
   const std::function<void(Vector&)> write_gamma_ = [this](Vector& out) {
     const VectorView view = overwrite_view(out);
     state_.write_gamma(view);
+    if (pools_) pools_->from_units_of_contacts(state_.gamma(), view);
     problem_.to_contact_axes(view, view);
   };
 };
 
 /// A free velocity that follows has dozens of solves a step, and exact ones: a factorisation of the
 /// whole of S pays at once.
-VelocitySolver::Options linear_options_of(const VipmOptions& options, const VelocitySystem& system,
-                                          bool follows) {
-  const bool cannot = !system.iterative(), should = follows && options.linear_solver == "auto";
+/// So does it where joints make S stiff, for conjugate gradients would stop at a residual of 1e-9.
+VelocitySolver::Options linear_options_of(const VipmOptions& options, const Problem& problem,
+                                          const VelocitySystem& system, bool follows) {
+  const bool cannot = !system.iterative() || problem.pools().equality() > 0,
+             should = follows && options.linear_solver == "auto";
   VelocitySolver::Options result;
   result.method = cannot || should ? "cholesky" : options.linear_solver;
   result.max_iterations = options.cg_max_iterations;
@@ -178,11 +191,13 @@ Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& sys
       on_system_(on_system),
       following_(following),
       observer_(observer),
-      n_(problem.contacts()),
+      n_(problem.contacts() + problem.pools().equality()),
+      cones_(problem.contacts() + problem.pools().rolling()),
       s_(problem.delassus_scale()),
       q_(velocity_scale(problem)),
       state_(problem, system.contact_order(), system.takes_roots()),
-      linear_(linear_options_of(options, system, following != nullptr), system, observer, info_),
+      linear_(linear_options_of(options, problem, system, following != nullptr), system, observer,
+              info_),
       dz_vector_(Teuchos::rcp(new Vector(system.map(), 1))),
       b_vector_(Teuchos::rcp(new Vector(system.map(), 1))),
       dz_(read_write_view(*dz_vector_)),
@@ -190,7 +205,10 @@ Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& sys
       z_("ccp::Vipm::z", dz_.extent(0)),
       momentum_("ccp::Vipm::momentum", dz_.extent(0)),
       correction_("ccp::Vipm::correction", dz_.extent(0)),
-      d_("ccp::Vipm::d", 3 * static_cast<std::size_t>(n_)) {}
+      d_("ccp::Vipm::d", 3 * static_cast<std::size_t>(problem.triples())) {
+  if (problem.pools().empty()) return;
+  pools_ = std::make_unique<vipm::PoolState>(problem, system.contact_order(), state_);
+}
 
 Info Run::operator()(Vector& gamma) {
   const auto guess = read_view(gamma);
@@ -217,7 +235,9 @@ void Run::balance(const ConstVectorView& impulses) {
 /// Impulses that would give velocities above the size of r.
 void Run::start_cold() {
   state_.start_impulses(options_.start * q_ / s_);
+  if (pools_) pools_->start_impulses();
   balance(state_.gamma());
+  if (pools_) pools_->start_velocities(d_, q_);
   state_.start_velocities(d_, q_);
 }
 
@@ -226,25 +246,42 @@ void Run::start_warm(const ConstVectorView& guess) {
   const VectorView start("ccp::Vipm::start", d_.extent(0));
   problem_.to_world_axes(guess, d_);
   state_.reorder(d_, start);
+  if (pools_) pools_->to_units_of_contacts(d_, start);
   const double typical = root_mean_square(start);
   balance(start);
-  const vipm::ContactState::Guess quality = state_.judge(start, d_);
+  vipm::ContactState::Guess quality = state_.judge(start, d_);
+  if (pools_) {
+    const vipm::ContactState::Guess beside = pools_->judge(start, d_);
+    quality.product += beside.product;
+    quality.impulse = std::max(quality.impulse, beside.impulse);
+    quality.velocity = std::max(quality.velocity, beside.velocity);
+  }
   const double wrong = std::clamp(std::max({quality.product / (n_ * typical * q_),
                                             quality.impulse / typical, quality.velocity / q_}),
                                   1e-8, 1.0);
   state_.start_impulses(start, 0.1 * wrong * typical);
+  if (pools_) pools_->start_impulses(start, 0.1 * wrong * typical);
   balance(state_.gamma());
+  if (pools_) pools_->start_velocities(d_, wrong * q_);
   state_.start_velocities(d_, wrong * q_);
 }
 
 /// Scaling, own residual, the observer's look, and whether that is the end.
 std::optional<End> Run::look() {
   system_.contact_velocities(z_, d_);
+  if (pools_) pools_->take_split(d_);
   sums_ = state_.scale(d_);
+  double unbalanced = 0;
+  if (pools_) {
+    const vipm::ContactState::Sums beside = pools_->scale(d_);
+    sums_.product += beside.product;
+    sums_.gap = std::max(sums_.gap, beside.gap);
+    unbalanced = s_ * pools_->imbalance();
+  }
   system_.load(state_.gamma(), momentum_);
   vector_kernels::add(1, z_, -1, momentum_, momentum_);
-  const double unbalanced = system_.speed(momentum_);
-  mu_ = sums_.product / (2.0 * n_);
+  unbalanced += system_.speed(momentum_);
+  mu_ = cones_ > 0 ? sums_.product / (2.0 * cones_) : 0;
   info_.own_residual = std::max(sums_.product * s_ / (n_ * q_ * q_), (unbalanced + sums_.gap) / q_);
   watch_rounding(unbalanced / q_);
   keep_best();
@@ -281,7 +318,10 @@ void Run::keep_best() {
 void Run::scale_and_assemble() {
   {
     const Stopwatch watch(info_.timers["assembly"]);
-    if (system_.takes_roots()) {
+    if (pools_) {
+      pools_->stiffness(state_.k());
+      system_.assemble(pools_->k(), pools_->cross());
+    } else if (system_.takes_roots()) {
       system_.assemble_roots(state_.roots());
     } else {
       system_.assemble(state_.k());
@@ -296,8 +336,21 @@ void Run::scale_and_assemble() {
 /// b = E^T (g + K g_u) - z.
 void Run::right_hand_side(bool predictor) {
   state_.right_hand_side(predictor, d_);
+  if (pools_) pools_->right_hand_side(predictor, d_);
   system_.load(d_, b_);
   vector_kernels::add(1, b_, -1, z_, b_);
+}
+
+/// d = E dz.
+void Run::change_of_velocities() {
+  system_.contact_velocities(dz_, d_);
+  if (pools_) pools_->recover_split(d_);
+}
+
+vipm::ContactState::Step Run::both(const vipm::ContactState::Step& a,
+                                   const vipm::ContactState::Step& b) {
+  return {b.theta < a.theta || std::isnan(b.theta) ? b.theta : a.theta, a.product + b.product,
+          a.cross + b.cross, a.square + b.square};
 }
 
 /// The affine direction, and sigma by what its longest step would leave of mu.
@@ -308,10 +361,12 @@ std::optional<End> Run::predictor() {
   const Outcome outcome =
       linear_.solve(b_vector_, dz_vector_, options_.predictor_factor * forcing_);
   if (outcome != Outcome::solved) return give_up(outcome);
-  system_.contact_velocities(dz_, d_);
-  const auto step = state_.predictor(d_);
+  change_of_velocities();
+  auto step = state_.predictor(d_);
+  if (pools_) step = both(step, pools_->predictor(d_));
+  if (cones_ == 0) return {};
   const double reach = std::min(1.0, step.theta);
-  const double ahead = (step.product + reach * (step.cross + reach * step.square)) / (2.0 * n_);
+  const double ahead = (step.product + reach * (step.cross + reach * step.square)) / (2.0 * cones_);
   sigma_ = std::clamp(std::pow(ahead / mu_, 2), 1e-8, 1.0);
   return {};
 }
@@ -319,6 +374,7 @@ std::optional<End> Run::predictor() {
 /// The direction that is taken, from the predictor's dz.
 std::optional<End> Run::corrector() {
   state_.corrector_target(sigma_ * mu_);
+  if (pools_) pools_->corrector_target(sigma_ * mu_);
   if (const auto end = follow(false)) return end;
   if (const auto end = solve_corrector()) return end;
   return recentre();
@@ -339,8 +395,9 @@ std::optional<End> Run::solve_corrector() {
   if (on_system_) on_system_(system_.pose(info_.counters.outer, b_vector_));
   const Outcome outcome = linear_.solve(b_vector_, dz_vector_, forcing_);
   if (outcome != Outcome::solved) return give_up(outcome);
-  system_.contact_velocities(dz_, d_);
+  change_of_velocities();
   step_ = state_.direction(d_);
+  if (pools_) step_ = both(step_, pools_->direction(d_));
   if (linear_.direct()) refine();
   return {};
 }
@@ -394,6 +451,7 @@ void Run::refine() {
   constexpr double accuracy = 0.01;  // of conjugate gradients with a thinned factor
   for (int k = 0; k < options_.refinements; ++k) {
     state_.next_impulses(d_);
+    if (pools_) pools_->refinement(d_);
     system_.load(d_, b_);
     vector_kernels::add(1, b_, -1, z_, b_);
     vector_kernels::add(1, b_, -1, dz_, b_);
@@ -402,8 +460,9 @@ void Run::refine() {
     Kokkos::deep_copy(correction_, dz_);
     Kokkos::deep_copy(dz_, 0.0);
     if (linear_.solve(b_vector_, dz_vector_, accuracy * left) != Outcome::solved) break;
-    system_.contact_velocities(dz_, d_);
+    change_of_velocities();
     step_ = state_.refine(d_);
+    if (pools_) step_ = both(step_, pools_->refine(d_));
     vector_kernels::add(1, dz_, 1, correction_, dz_);
   }
 }
@@ -417,6 +476,7 @@ std::optional<End> Run::step() {
   }
   if (theta_ <= 1e-8) return End{Status::stagnated, "step length fell below 1e-8"};
   state_.advance(theta_);
+  if (pools_) pools_->advance(theta_);
   vector_kernels::add(1, z_, theta_, dz_, z_);
   if (following_) following_->advance(theta_);
   return {};
@@ -449,7 +509,8 @@ Info Run::finish(const End& end, Vector& gamma) {
 /// Whether the problem may be solved by its N where its bodies' matrix will not do: N is sparse.
 bool VipmSolver::has_sparse_delassus() const {
   const ContactProblem& host = problem_->host();
-  if (host.form == ContactProblem::Form::assembled || problem_->shared_delassus().is_compliant()) {
+  if (host.form == ContactProblem::Form::assembled || problem_->shared_delassus().is_compliant() ||
+      !problem_->pools().empty()) {
     return false;
   }
   std::vector<double> degree(host.bodies(), 0.0);
@@ -482,7 +543,7 @@ void VipmSolver::solve_by_contacts(Vector& gamma, Observer& observer, Info& info
 
 Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
-  if (problem_->contacts() == 0) {
+  if (problem_->triples() == 0) {
     info.status = Status::converged;
   } else {
     info = Run(options_, *problem_, *system_, on_system, following, observer)(gamma);

@@ -36,7 +36,8 @@ struct VipmOptions {
 /// whose directions come from  S dz = b,  S = 1 + E^T K E,  on the graph of bodies that touch.
 /// Own residual: max(gamma.u s / (n q^2), (momentum error + largest |u - E z - r|) / q).
 /// Cost per outer iteration: one assembly of S and two solves with it.
-/// Law: convex. Forms: both. Warm start: yes. See README.md beside this file.
+/// Law: convex. Forms: both. Rolling resistance and equality constraints: yes. Warm start: yes. See
+/// README.md beside this file.
 class VipmSolver : public Solver, public SystemSource, public FollowsVelocity {
  public:
   OptionList options() override;

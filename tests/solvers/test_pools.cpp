@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
+#include "problems/base/error.hpp"
 #include "problems/model/constraint_math.hpp"
 #include "problems/model/impulses.hpp"
 #include "solvers/core/constraint_cones.hpp"
@@ -18,9 +19,18 @@ using Catch::Approx;
 
 namespace {
 
-const char* const convex_solvers[] = {
-    "pgj[omega=0.2]",     "pgs", "pgs[omega=0.9]", "pgs[local=step]", "pgs[symmetric=true]", "apgd",
-    "apgd[metric=plain]", "bb",  "bb[step=bb2]"};
+const char* const convex_solvers[] = {"pgj[omega=0.2]",
+                                      "pgs",
+                                      "pgs[omega=0.9]",
+                                      "pgs[local=step]",
+                                      "pgs[symmetric=true]",
+                                      "apgd",
+                                      "apgd[metric=plain]",
+                                      "bb",
+                                      "bb[step=bb2]",
+                                      "vipm",
+                                      "vipm[linear_solver=cholesky]",
+                                      "vipm[linear_solver=auto,thinning=0]"};
 
 /// Rolling resistance on two of three contacts, and three joints of one to three rows, one of them
 /// to the ground.
@@ -322,7 +332,9 @@ TEST_CASE("solvers get on with a pile of spheres with rolling resistance") {
   };
   // Half of them fall far short of what they reach without rolling resistance.
   for (const auto [spec, residual] :
-       {Goal{"apgd", 1e-6}, Goal{"bb", 1e-2}, Goal{"pgs", 1e-1}, Goal{"pgs[law=coulomb]", 1e-4}}) {
+       {Goal{"vipm", 1e-8}, Goal{"vipm[linear_solver=cholesky]", 1e-8},
+        Goal{"vipm[linear_solver=cg]", 1e-2}, Goal{"apgd", 1e-6}, Goal{"bb", 1e-2},
+        Goal{"pgs", 1e-1}, Goal{"pgs[law=coulomb]", 1e-4}}) {
     IterationLimit limit(4000);
     const Solved solved = solve_once(p, spec, limit);
     INFO(spec);
@@ -406,6 +418,54 @@ TEST_CASE("a rod on a ball joint swings as a pendulum, by every solver, without 
     CHECK(v[2] == Approx(0.25 * dt * gravity).epsilon(1e-10));
     CHECK(v[4] == Approx(0.75 * dt * gravity / (length / 2)).epsilon(1e-10));
   }
+}
+
+TEST_CASE("vipm takes joints that depend on each other: one of them twice") {
+  ContactProblem p = with_pools(17);
+  make_solvable(p, 81);
+  EqualityPool& pool = p.equality;
+  pool.rows.push_back(3);
+  for (std::size_t side = 0; side < 2; ++side) pool.bodies.push_back(pool.bodies[side]);
+  for (auto* jacobian : {&pool.jacobian_a, &pool.jacobian_b}) {
+    for (std::size_t k = 0; k < 18; ++k) jacobian->push_back((*jacobian)[k]);
+  }
+  for (std::size_t k = 0; k < 3; ++k) pool.r.push_back(pool.r[k]);
+  p.validate("x");
+  const Solved solved = solve_once(p, "vipm");
+  CHECK(to_string(solved.info.status) == "converged");
+  CHECK(solved.measures[Measure::residual] <= 1e-9);
+}
+
+TEST_CASE("vipm takes joints between bodies that do not rotate") {
+  ContactProblem p = random_problem({6, 8, false, true, 21});
+  p.equality.bodies = {0, 1, 2, 3, -1, 4};
+  p.equality.rows = {1, 1, 1};
+  p.equality.jacobian_a = random_vector(54, 22);
+  p.equality.jacobian_b = random_vector(54, 23);
+  for (auto* jacobian : {&p.equality.jacobian_a, &p.equality.jacobian_b}) {
+    for (std::size_t k = 0; k < 54; ++k) (*jacobian)[k] *= k % 18 < 3 ? 1 : 0;
+  }
+  p.equality.r.assign(9, 0.0);
+  p.validate("x");
+  const Solved solved = solve_once(p, "vipm");
+  CHECK(to_string(solved.info.status) == "converged");
+  CHECK(solved.measures[Measure::residual] <= 1e-9);
+}
+
+TEST_CASE("vipm finds the same impulses from a guess, with rolling resistance and joints") {
+  ContactProblem p = with_pools(18);
+  make_solvable(p, 80);
+  const Solved cold = solve_once(p, "vipm");
+  IterationLimit limit(100);
+  const Solved warm = solve_once(p, "vipm", limit, cold.gamma);
+  CHECK(to_string(warm.info.status) == "converged");
+  CHECK(warm.info.counters.outer < cold.info.counters.outer);
+  CHECK(warm.measures[Measure::residual] <= 1e-9);
+}
+
+TEST_CASE("vipm refuses conjugate gradients where joints make the matrix stiff") {
+  const ContactProblem p = with_pools(19);
+  CHECK_THROWS_AS(solve_once(p, "vipm[linear_solver=cg]"), InputError);
 }
 
 TEST_CASE("a joint that is violated, and impulses beyond the rolling limit, are seen") {
