@@ -238,6 +238,8 @@ void add_simulate_scene(CLI::App& command, Context& context) {
                   "Where the solver starts: cold, previous, "
                   "history[beta=0.85,rows=normals,velocity=false], hertz, model, NAME*FACTOR")
       ->capture_default_str();
+  command.add_option("--from", request.from,
+                     "Trajectory in whose last frame the bodies begin, at time zero");
   using Range = OptionList::Range;
   add_number(command, "--dt", request.dt, Range::positive(), "Time step, s (default: the scene's)")
       ->default_str("");
@@ -246,6 +248,9 @@ void add_simulate_scene(CLI::App& command, Context& context) {
       ->default_str("");
   add_number(command, "--residual", request.residual, Range::positive(),
              "A step is solved when the referee measures that, by the solver's law");
+  add_number(command, "--error", request.error, Range::positive(),
+             "The papers' max(cost, feas) of a step, in place of the residual (both: both)")
+      ->default_str("");
   add_integer(command, "--iterations", request.iterations, {1, 1000000000},
               "Outer iterations a solve, at most");
   command.add_flag("--fixed-iterations", request.fixed_iterations,
@@ -272,6 +277,9 @@ void add_simulate_scene(CLI::App& command, Context& context) {
   command.add_flag("--quiet", a->quiet, "Print nothing");
   command.callback([a, &command, &context] {
     if (!command.get_subcommands().empty()) return;
+    const bool error_alone = command.get_option("--error")->count() > 0 &&
+                             command.get_option("--residual")->count() == 0;
+    if (error_alone) a->request.residual = std::numeric_limits<double>::infinity();
     if (a->request.scene.empty()) throw CLI::RequiredError("scene");
     simulate(*a, context);
   });

@@ -36,16 +36,20 @@ class Judge : public Observer {
       clock_.resume();
     }
     if (outer >= accuracy_.max_iterations) return true;
-    if (!std::isfinite(accuracy_.residual) || outer < next_) return false;
+    const bool looks = std::isfinite(accuracy_.residual) || std::isfinite(accuracy_.error);
+    if (!looks || outer < next_) return false;
     next_ = std::max(outer + 1, outer + outer / 5);
     clock_.pause();
     write_gamma(gamma_);
-    good_ = residual(gamma_) <= accuracy_.residual;
+    const Measures measures = measure(gamma_);
+    good_ = (std::isinf(accuracy_.residual) || residual(measures) <= accuracy_.residual) &&
+            (std::isinf(accuracy_.error) || measures[Measure::error] <= accuracy_.error);
     clock_.resume();
     return good_;
   }
   bool satisfied() const override { return good_; }
-  double residual(const Vector& gamma) { return referee_.measure(gamma)[residual_of(law_)]; }
+  Measures measure(const Vector& gamma) { return referee_.measure(gamma); }
+  double residual(const Measures& measures) const { return measures[residual_of(law_)]; }
   SolveClock& clock() { return clock_; }
 
  private:
@@ -80,11 +84,13 @@ void MeasuredStepSolver::solve(const ContactProblem& host, const StepAccuracy& a
   solver_->setup(problem);
   const Info info = solver_->solve(solution, judge);
   judge.clock().pause();
-  const double residual = judge.residual(solution);
+  const Measures measures = judge.measure(solution);
+  const double residual = judge.residual(measures), error = measures[Measure::error];
   gamma = download(read_view(solution));
   const bool worse =
       tally_.solves == 0 || (!std::isnan(tally_.residual) && !(residual <= tally_.residual));
   if (worse) tally_.residual = residual, tally_.status = to_string(info.status);
+  if (!std::isnan(tally_.error) && !(error <= tally_.error)) tally_.error = error;
   ++tally_.solves;
   tally_.outer += info.counters.outer;
   tally_.krylov += info.counters.krylov;

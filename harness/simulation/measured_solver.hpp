@@ -13,13 +13,15 @@ struct SolveTally {
   long solves = 0, outer = 0, krylov = 0;
   double seconds = 0;   ///< set-up and solve, without the referee's looks
   double residual = 0;  ///< the worst, of the solver's law; NaN for impulses that are not finite
+  double error = 0;     ///< the papers' measure, the worst; NaN where there is none
   std::string status;   ///< the solver's words, of the solve with the worst residual
 };
 
 /// A registered solver under the referee, as the solver of the steps of a simulation. A solve ends
-/// when the referee measures accuracy.residual by the solver's law, or at accuracy.max_iterations;
-/// the referee looks at outer iterations that are fixed beforehand (1, 2, 3, ..., then ever a fifth
-/// further), never at times, so that a simulation is the same on every run. Kokkos must be running.
+/// when the referee measures accuracy.residual by the solver's law and accuracy.error, or at
+/// accuracy.max_iterations; the referee looks at outer iterations that are fixed beforehand (1, 2,
+/// 3, ..., then ever a fifth further), never at times, so that a simulation is the same on every
+/// run. Kokkos must be running.
 class MeasuredStepSolver : public StepSolver {
  public:
   /// @param spec  id[option=value,...]; @throws InputError

@@ -9,6 +9,7 @@
 
 #include "harness/run/start.hpp"
 #include "problems/base/error.hpp"
+#include "problems/base/sha256.hpp"
 #include "problems/dynamics/energy.hpp"
 #include "problems/dynamics/joint_rows.hpp"
 #include "problems/model/row_residuals.hpp"
@@ -73,6 +74,7 @@ std::vector<std::pair<std::string, std::vector<double>*>> state_of(Bodies& bodie
 Simulation::Simulation(const SimulationRequest& request) : request_(request) {
   set_scene();
   bodies_ = setup_.bodies;
+  if (!request_.from.empty()) take_bodies(request_.from);
   bodies_.check("scene " + trajectory_.scene);
   check_joints(bodies_, "scene " + trajectory_.scene);
   if (request_.stepper.empty()) request_.stepper = setup_.stepper;
@@ -83,6 +85,10 @@ Simulation::Simulation(const SimulationRequest& request) : request_(request) {
   stepper_ = make_stepper(request_.stepper, setup_.model);
   solver_ = std::make_unique<MeasuredStepSolver>(request_.solver);
   check_law(stepper, *solver_, request_.solver);
+  if (std::isfinite(request_.error) && stepper.solves && solver_->law() != Law::convex) {
+    throw InputError("--error", "", "a solver of the convex law, whose error it is",
+                     request_.solver);
+  }
   if (!request_.row_residuals.empty() && solver_->law() != Law::coulomb) {
     throw InputError("--row-residuals", "", "a solver of Coulomb's law, whose rows they are",
                      request_.solver);
@@ -137,6 +143,38 @@ void Simulation::set_scene() {
   trajectory_.options = text_of(scene_->options());
 }
 
+void Simulation::take_bodies(const std::string& path) {
+  const Trajectory past = read_trajectory(path);
+  const std::size_t m = bodies_.count();
+  if (past.bodies != m || past.frames() == 0) {
+    throw InputError(path, "/bodies", fmt::format("frames of the {} bodies of the scene", m),
+                     fmt::format("{} frames of {}", past.frames(), past.bodies));
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    const Shape& shape = bodies_.shape[i];
+    const double* size = &past.body_size[3 * i];
+    if (past.body_shape[i] != shape.kind || !std::equal(size, size + 3, shape.size.begin())) {
+      throw InputError(
+          path, fmt::format("/bodies/size of body {}", i),
+          fmt::format("a {} of {} m", shape.kind, fmt::join(shape.size, ", ")),
+          fmt::format("a {} of {} m", past.body_shape[i], fmt::join(size, size + 3, ", ")));
+    }
+  }
+  const std::size_t last = past.frames() - 1;
+  std::copy_n(&past.position[3 * m * last], 3 * m, bodies_.position.begin());
+  std::copy_n(&past.orientation[4 * m * last], 4 * m, bodies_.orientation.begin());
+  for (std::size_t i = 0; i < m; ++i) {
+    const double* v = &past.velocity[6 * (m * last + i)];
+    std::copy_n(v, 3, &bodies_.velocity[3 * i]);
+    std::copy_n(v + 3, 3, &bodies_.angular_velocity[3 * i]);
+  }
+  Sha256 digest;
+  for (const auto& [name, array] : state_of(bodies_)) {
+    digest.update(array->data(), array->size() * sizeof(double));
+  }
+  trajectory_.options += ",from=sha256:" + digest.hex();
+}
+
 void Simulation::keep_frame() {
   Trajectory& t = trajectory_;
   t.frame_step.push_back(steps_made());
@@ -169,6 +207,8 @@ const Step& Simulation::step() {
   StepAccuracy accuracy;
   accuracy.residual =
       request_.fixed_iterations ? std::numeric_limits<double>::infinity() : request_.residual;
+  accuracy.error =
+      request_.fixed_iterations ? std::numeric_limits<double>::infinity() : request_.error;
   accuracy.max_iterations = request_.iterations;
   solver_->reset();
   if (request_.row_residuals.count(steps_made()) > 0) {
@@ -190,6 +230,7 @@ const Step& Simulation::step() {
   t.status.push_back(tally.solves > 0 ? tally.status : "no_solve");
   t.solver_time.push_back(tally.seconds);
   t.residual.push_back(tally.residual);
+  unsolved_ += !solved();
   double deepest = 0;
   for (const double gap : last_.problem.gap) deepest = std::max(deepest, -gap);
   t.penetration.push_back(deepest);
@@ -219,9 +260,10 @@ SceneValues Simulation::values() const {
   return setup_.values ? setup_.values(bodies_) : SceneValues();
 }
 
-long Simulation::unsolved() const {
-  return std::count_if(trajectory_.residual.begin(), trajectory_.residual.end(),
-                       [this](double residual) { return !(residual <= request_.residual); });
+bool Simulation::solved() const {
+  const SolveTally& tally = solver_->tally();
+  return (std::isinf(request_.residual) || tally.residual <= request_.residual) &&
+         (std::isinf(request_.error) || tally.error <= request_.error);
 }
 
 std::vector<std::pair<std::string, std::string>> Simulation::key() const {
@@ -231,6 +273,7 @@ std::vector<std::pair<std::string, std::string>> Simulation::key() const {
           {"solver", request_.solver},
           {"start", request_.start},
           {"residual", number_text(request_.residual)},
+          {"error", number_text(request_.error)},
           {"iterations", std::to_string(request_.iterations)},
           {"fixed_iterations", request_.fixed_iterations ? "true" : "false"},
           {"every", std::to_string(every_)}};
@@ -242,6 +285,7 @@ void Simulation::write_checkpoint(const std::string& path) const {
     file.make_group(group);
     for (const auto& [name, value] : key()) file.set_attribute(group, name, value);
     file.set_attribute(group, "time", bodies_.time);
+    file.set_attribute(group, "unsolved", static_cast<double>(unsolved_));
     Bodies state = bodies_;
     for (const auto& [name, array] : state_of(state)) {
       file.write(group + "/" + name, *array, {array->size()});
@@ -266,7 +310,9 @@ void Simulation::resume(const std::string& path) {
   }
   for (const auto& [name, value] : key()) {
     // Checkpoints of before the option was there are those of its default.
-    const std::string absent = name == "fixed_iterations" ? "false" : "nothing";
+    std::string absent = "nothing";
+    if (name == "fixed_iterations") absent = "false";
+    if (name == "error") absent = "inf";
     const std::string found = file.string_attribute(group, name).value_or(absent);
     if (found != value) {
       throw InputError(path, group + " attribute " + name, "'" + value + "', as asked for",
@@ -291,6 +337,12 @@ void Simulation::resume(const std::string& path) {
   }
   stepper_->restore(memory);
   kept.provenance = trajectory_.provenance;
+  if (const auto unsolved = file.number_attribute(group, "unsolved")) {
+    unsolved_ = std::lround(unsolved->at(0));
+  } else {  // of before there were other bounds than that of the residual
+    unsolved_ = std::count_if(kept.residual.begin(), kept.residual.end(),
+                              [this](double residual) { return !(residual <= request_.residual); });
+  }
   trajectory_ = std::move(kept);
   if (steps_made() >= steps_asked_) state_ = SimulationEnd::finished;
 }

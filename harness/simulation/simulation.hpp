@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -22,9 +23,13 @@ struct SimulationRequest {
   /// Of the solver: cold, a guess of the steps, NAME*FACTOR, or Wang 2016's
   /// history[beta=0.85,rows=all,velocity=true]
   std::string start = "previous";
-  double dt = 0;                  ///< s; 0: the scene's
-  double until = 0;               ///< s; 0: the scene's
-  double residual = 1e-8;         ///< of every solve; infinity: what the solver itself does
+  /// A trajectory in whose last frame the bodies begin, at time zero; "": where the scene has them.
+  std::string from;
+  double dt = 0;           ///< s; 0: the scene's
+  double until = 0;        ///< s; 0: the scene's
+  double residual = 1e-8;  ///< of every solve; infinity: what the solver itself does
+  /// The papers' max(cost, feas) of every solve, SI units; of solvers of the convex law
+  double error = std::numeric_limits<double>::infinity();
   int iterations = 100000;        ///< outer iterations of a solve, at most
   bool fixed_iterations = false;  ///< every solve takes that many, and nobody looks on the way
   std::set<long> row_residuals;   ///< steps (from 0) whose rows are looked at in every iteration
@@ -53,8 +58,8 @@ class Simulation {
   const Trajectory& trajectory() const { return trajectory_; }
   const Bodies& bodies() const { return bodies_; }
   SceneValues values() const;
-  /// Steps whose residual is above the one asked for.
-  long unsolved() const;
+  /// Steps whose residual, or error, is above the one asked for.
+  long unsolved() const { return unsolved_; }
   double energy_first() const { return energy_first_; }
 
   /// Keeps the bodies as they are as the last frame, if they are not yet.
@@ -72,6 +77,9 @@ class Simulation {
 
  private:
   void set_scene();
+  /// @throws InputError for a trajectory of other bodies
+  void take_bodies(const std::string& path);
+  bool solved() const;  ///< the step that was made, as asked for
   void keep_frame();
   void keep_row_residuals(const ContactProblem& problem, long outer,
                           const std::vector<double>& gamma);
@@ -86,7 +94,7 @@ class Simulation {
   Bodies bodies_;
   Trajectory trajectory_;
   Step last_;
-  long steps_asked_ = 0, every_ = 1;
+  long steps_asked_ = 0, every_ = 1, unsolved_ = 0;
   double energy_first_ = 0;
   SimulationEnd state_ = SimulationEnd::running;
   std::string complaint_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "problems/base/error.hpp"
+#include "problems/scenes/blade.hpp"
 #include "problems/scenes/brazil_nut.hpp"
 #include "problems/scenes/column.hpp"
 #include "problems/scenes/hand_motions.hpp"
@@ -14,6 +15,7 @@
 #include "problems/scenes/pile.hpp"
 #include "problems/scenes/planar.hpp"
 #include "problems/scenes/rolling_pile.hpp"
+#include "problems/scenes/rotating_drum.hpp"
 
 namespace ccp {
 namespace {
@@ -40,6 +42,18 @@ const std::vector<SceneEntry>& larger_scenes() {
        "",
        "spheres",
        rolling_pile_scene},
+      {"rotating-drum",
+       "Spheres of two sizes in a drum that turns (Wang 2016)",
+       {Can::motion},
+       "",
+       "spheres",
+       rotating_drum_scene},
+      {"blade",
+       "A blade that is drawn through a trench of spheres (Kleinert 2017)",
+       {Can::motion},
+       "",
+       "spheres",
+       blade_scene},
       {"pyramid",
        "A triangle of spheres that roll in a plane (Anitescu slides)",
        {Can::problem, Can::record, Can::motion},

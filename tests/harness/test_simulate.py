@@ -273,6 +273,71 @@ class Simulate(CommandLine):
         self.refused("simulate", "incline", "--solver", "vipm", "--row-residuals", "1",
                      parts=["--row-residuals", "Coulomb's law", "vipm"])
 
+    def test_from_another_trajectory(self):
+        bed, out = self.path("bed.h5"), self.path("out.h5")
+        trench = "blade[spheres=40,length=0.2,width=0.12,blade=0.05,edge=0.01,{}]"
+        still = trench.format("speed=0,mu=0,margin=0")
+        self.simulate(still, "--dt", "5e-3", "--until", "0.6", "--every", "7", "-o", bed)
+        drawn = trench.format("wait=0")
+        self.simulate(drawn, "--from", bed, "--until", "0.1", "--every", "1", "-o", out)
+        with h5py.File(bed) as past, h5py.File(out) as file:
+            for name in ("position", "orientation", "velocity"):
+                np.testing.assert_array_equal(file["bodies/" + name][0],
+                                              past["bodies/" + name][-1])
+            self.assertAlmostEqual(file["steps/time"][0], 0.01, 12)
+            self.assertIn(",from=sha256:", file.attrs["options"])
+        self.kill_and_resume(drawn, "--from", bed, "--until", "0.3", attempts=1)
+        self.refused("simulate", "blade[spheres=41]", "--from", bed,
+                     parts=["bed.h5", "the 41 bodies", "of 40"])
+        other = trench.format("seed=2")
+        self.refused("simulate", other, "--from", bed, parts=["bed.h5", "body 0", "a sphere of"])
+        self.refused("simulate", drawn, "--from", self.path("none.h5"), parts=["none.h5"])
+
+    def test_error_in_place_of_the_residual(self):
+        scene = "blade[spheres=40,length=0.2,width=0.12,blade=0.05,edge=0.01,wait=0]"
+        loose, tight = (self.simulate(scene, "--until", "0.2", "--error", error)
+                        for error in ("1e-1", "1e-6"))
+        self.assertEqual((loose["unsolved"], tight["unsolved"]), (0, 0))
+        self.assertLess(loose["outer_mean"], 0.9 * tight["outer_mean"])
+        one = self.simulate(scene, "--until", "0.2", "--error", "1e-9", "--iterations", "1")
+        self.assertGreater(one["unsolved"], 0)
+        self.refused("simulate", "incline", "--error", "1e-3", parts=["--error", "convex", "pgs"])
+
+    def test_a_drum_takes_along_what_is_in_it(self):
+        out = self.path("drum.h5")
+        drum = "rotating-drum[spheres=80,drum=0.13,width=0.03,omega=0.5,wait=0.4]"
+        result = self.simulate(drum, "--until", "1", "--iterations", "30", "--fixed-iterations",
+                               "-o", out)
+        values = result["values"]
+        self.assertGreater(values["plug"], 0.9)  # 17 degrees: nothing flows yet
+        self.assertAlmostEqual(values["angle"], np.degrees(0.5 * 0.6), delta=4)
+        with h5py.File(out) as file:
+            place, radius = file["bodies/position"][-1], file["bodies/size"][:, 0]
+            # What lies in the drum is carried by the cylinder, upwards, with its weight.
+            force = file["obstacles/force"][-20:, 0, 2].mean()
+            weight = 9.81 * 3700 * 4 / 3 * np.pi * (radius**3).sum()
+        self.assertLess((np.hypot(place[:, 0], place[:, 2]) + radius).max(), 0.065 + 1e-3)
+        self.assertLess((np.abs(place[:, 1]) + radius).max(), 0.015 + 1e-3)
+        self.assertAlmostEqual(-force / weight, 1, delta=0.3)  # plates carry some by friction
+        self.refused("simulate", "rotating-drum[spheres=5000]", parts=["spheres", "fit loosely"])
+        self.refused("simulate", "rotating-drum[width=0.01]", parts=["drum and width"])
+
+    def test_a_blade_pushes(self):
+        out, bed = self.path("blade.h5"), self.path("bed.h5")
+        trench = "blade[spheres=150,length=0.4,width=0.15,blade=0.06,edge=0.02,{}]"
+        self.simulate(trench.format("speed=0,mu=0,margin=0"), "--dt", "5e-3", "--until", "0.8",
+                      "-o", bed)
+        result = self.simulate(trench.format("wait=0"), "--from", bed, "--until", "0.6", "-o", out)
+        self.assertEqual(result["values"]["outside"], 0)
+        self.assertAlmostEqual(result["values"]["blade_front"], 0.12, 12)
+        with h5py.File(out) as file:
+            draft = -file["obstacles/force"][20:, 5, 0]
+            floor = file["obstacles/force"][20:, 0, 2]
+        self.assertGreater(draft.mean(), 0)
+        self.assertLess(floor.mean(), 0)
+        for wrong, part in (("radius_max=0.001", "radius_max"), ("blade=0.3", "option blade")):
+            self.refused("simulate", f"blade[{wrong}]", parts=[part])
+
     def test_starts_go_on_with_the_same_bits(self):
         for start in ("history[rows=normals]", "history[velocity=false]", "model"):
             with self.subTest(start=start):

@@ -1,0 +1,59 @@
+#include "problems/scenes/loose_fill.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "problems/base/error.hpp"
+
+namespace ccp {
+namespace {
+
+constexpr double pitch = 1.1, jitter = 0.045;  // of the largest diameter: 1 + 2 jitter < pitch
+
+struct Axis {
+  int cells;
+  double first, step;  ///< m
+};
+
+/// Cells of equal width that fill a length.
+Axis divide(double low, double high, double diameter) {
+  const int cells = static_cast<int>((high - low) / (pitch * diameter));
+  const double step = (high - low) / cells;
+  return {cells, low + 0.5 * step, step};
+}
+
+}  // namespace
+
+void drop_loosely(const std::string& scene, const LooseFill& fill, Random& random, Bodies& bodies) {
+  const double diameter = 2 * fill.largest, free = jitter * diameter;
+  const std::array<Axis, 3> axes = {divide(fill.box.low.x, fill.box.high.x, diameter),
+                                    divide(fill.box.low.y, fill.box.high.y, diameter),
+                                    divide(fill.box.low.z, fill.box.high.z, diameter)};
+  std::size_t placed = 0;
+  for (int k = 0; k < axes[2].cells; ++k) {
+    for (int j = 0; j < axes[1].cells; ++j) {
+      for (int i = 0; i < axes[0].cells && placed < fill.count; ++i) {
+        const Vec3 centre{axes[0].first + i * axes[0].step, axes[1].first + j * axes[1].step,
+                          axes[2].first + k * axes[2].step};
+        if (fill.inside && !fill.inside(centre)) continue;
+        const double radius = fill.radius(placed++, random);
+        const double mass = fill.density * 4 / 3 * std::acos(-1.0) * radius * radius * radius;
+        const double inertia = 0.4 * mass * radius * radius;
+        const std::size_t b =
+            bodies.add({"sphere", {radius}}, fill.kind, mass, {inertia, inertia, inertia});
+        bodies.position[3 * b] = centre.x + random.uniform(-free, free);
+        bodies.position[3 * b + 1] = centre.y + random.uniform(-free, free);
+        bodies.position[3 * b + 2] = centre.z + random.uniform(-free, free);
+      }
+    }
+  }
+  if (placed < fill.count) {
+    throw InputError("scene " + scene, "option spheres",
+                     fmt::format("at most {}, which are all that fit loosely at the start", placed),
+                     fmt::format("{}", fill.count));
+  }
+}
+
+}  // namespace ccp

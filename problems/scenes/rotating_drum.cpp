@@ -1,0 +1,137 @@
+#include "problems/scenes/rotating_drum.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "problems/base/error.hpp"
+#include "problems/scenes/loose_fill.hpp"
+
+namespace ccp {
+namespace {
+
+using Range = OptionList::Range;
+const double pi = std::acos(-1.0);
+constexpr double gravity = 9.81;     // m/s^2
+constexpr double plug_speed = 0.15;  // Wang 2016: of R omega, against the drum
+
+//      z            the drum turns about y, its lowest point towards -x:
+//      |  x         what it lifts is on the left
+//     ( )--
+class RotatingDrum : public Scene {
+ public:
+  RotatingDrum() {
+    model_.dt = 5e-3;
+    model_.mu = 0.91;
+    model_.rolling = 0.32;
+    model_.restitution = 0.18;
+    model_.impact_speed = 0.05;
+    model_.hertz.young = 6e6;
+  }
+
+  OptionList options() override {
+    return OptionList("rotating-drum", "scene")
+        .integer("spheres", spheres_, Range::at_least(1), "Number of spheres")
+        .number("drum", drum_, Range::positive(), "Inner diameter of the drum, m")
+        .number("width", width_, Range::positive(), "Between its plates, m")
+        .number("omega", omega_, Range::at_least(0), "Of the drum, rad/s")
+        .number("wait", wait_, Range::at_least(0), "Before it turns, s")
+        .number("diameter", large_, Range::positive(), "Of every second sphere, m")
+        .number("second", small_, Range::positive(), "Diameter of the others, m")
+        .number("density", density_, Range::positive(), "Of the spheres, kg/m^3")
+        .number("mu", model_.mu, Range::at_least(0), "Friction coefficient")
+        .number("rolling", model_.rolling, Range::at_least(0), "Coefficient of rolling resistance")
+        .number("restitution", model_.restitution, {0, 1}, "Newton's coefficient of restitution")
+        .number("young", model_.hertz.young, Range::positive(), "Young's modulus, Pa")
+        .number("dt", model_.dt, Range::positive(), "Time step, s")
+        .integer("seed", seed_, Range::at_least(0), "Of the spheres' first places");
+  }
+
+  SceneSetup setup() override {
+    options().check();
+    const double largest = std::max(large_, small_);
+    if (!(width_ > 1.1 * largest && drum_ > 2 * largest)) {
+      throw InputError("scene rotating-drum", "options drum and width",
+                       fmt::format("more than {:g} m and {:g} m for the largest sphere",
+                                   2 * largest, 1.1 * largest),
+                       fmt::format("{:g} m and {:g} m", drum_, width_));
+    }
+    check_size("rotating-drum", "spheres", static_cast<double>(spheres_));
+    SceneSetup setup;
+    setup.model = model_;
+    setup.model.gravity = {0, 0, -gravity};
+    fill(setup.bodies);
+    enclose(setup.bodies);
+    setup.stepper = "spook";
+    setup.until = wait_ + (omega_ > 0 ? 2 / omega_ : 1);  // 115 degrees: it flows at some 50
+    setup.fastest = 100;
+    setup.values = [this](const Bodies& end) { return values(end); };
+    return setup;
+  }
+
+ private:
+  /// From the bottom of the drum up, both sizes in turn.
+  void fill(Bodies& bodies) const {
+    const double largest = std::max(large_, small_) / 2, reach = drum_ / 2;
+    LooseFill loose;
+    loose.box = {{-reach, -width_ / 2, -reach}, {reach, width_ / 2, reach}};
+    loose.count = spheres_;
+    loose.largest = largest;
+    loose.density = density_;
+    loose.radius = [this](std::size_t i, Random&) { return (i % 2 == 0 ? large_ : small_) / 2; };
+    loose.inside = [=](const Vec3& x) { return std::hypot(x.x, x.z) < reach - 1.14 * largest; };
+    Random random(seed_);
+    drop_loosely("rotating-drum", loose, random, bodies);
+  }
+
+  /// The cylinder and its two plates, which turn with it.
+  void enclose(Bodies& bodies) const {
+    const auto turning = [from = wait_, omega = omega_](const Shape& shape, const Pose& lying) {
+      const auto pose = [=](double t) {
+        const Quaternion turned = rotation({0, omega * std::max(0.0, t - from), 0});
+        return Pose{lying.position, turned * lying.orientation};
+      };
+      Obstacle obstacle;
+      obstacle.shape = shape;
+      obstacle.pose = lying;
+      if (omega > 0) obstacle.motion = pose;
+      return obstacle;
+    };
+    const Quaternion along = rotation({-pi / 2, 0, 0}), against = rotation({pi / 2, 0, 0});
+    bodies.obstacles.push_back(turning({"cylinder_inside", {drum_ / 2}}, {{}, along}));
+    bodies.obstacles.push_back(turning({"plane", {}}, {{0, -width_ / 2, 0}, along}));
+    bodies.obstacles.push_back(turning({"plane", {}}, {{0, width_ / 2, 0}, against}));
+  }
+
+  /// Of the last instant: the angle of the centre of mass about the axis from below, degrees, and
+  /// the part of the spheres that turn with the drum.
+  SceneValues values(const Bodies& end) const {
+    Vec3 centre;
+    double mass = 0, plug = 0;
+    for (std::size_t i = 0; i < end.count(); ++i) {
+      const Vec3 x = end.placed_at(i);
+      const Vec3 v{end.velocity[3 * i], end.velocity[3 * i + 1], end.velocity[3 * i + 2]};
+      const Vec3 with_drum{omega_ * x.z, 0, -omega_ * x.x};
+      centre = centre + end.mass[i] * x;
+      mass += end.mass[i];
+      plug += norm(v - with_drum) <= plug_speed * omega_ * drum_ / 2;
+    }
+    return {{"angle", std::atan2(-centre.x, -centre.z) * 180 / pi},
+            {"mass_depth", -centre.z / mass},
+            {"plug", plug / static_cast<double>(end.count())}};
+  }
+
+  StepModel model_;
+  std::uint64_t spheres_ = 860, seed_ = 1;
+  double drum_ = 0.26, width_ = 0.065, omega_ = 0.354, wait_ = 0.5;
+  double large_ = 0.013, small_ = 0.010, density_ = 3700;
+};
+
+}  // namespace
+
+std::unique_ptr<Scene> rotating_drum_scene() {
+  return std::make_unique<RotatingDrum>();
+}
+
+}  // namespace ccp
