@@ -66,6 +66,37 @@ class FreezeTest(FolderCase):
         self.assertEqual(list(freeze.identities([(0, 1), (-1, 0), (-1, 0)])),
                          [numbers[2], numbers[0], numbers[1]])
 
+    def test_review(self):
+        """Two steps of a block, the engine's impulses right in one of them: shares by class and law."""
+        from ccpbench.capture import review
+        steps = []
+        for k in range(2):
+            step = ccpbench.read_problem(ROOT / "problems/data/sliding-block.h5")
+            assert step.reference is not None
+            guess = (1 - k) * step.reference
+            step.name, step.guesses = f"drake-block-{k:04d}", {"engine": guess}
+            step.guess_methods, step.identity = {"engine": "impulses"}, np.zeros(1, np.int64)
+            steps.append(step)
+        (self.folder / "steps").mkdir()
+        ccpbench.write_sequence(self.folder / "steps/drake-block.h5", "drake-block", steps)
+        review.OURS, review.PEERS = ("vipm", "coulomb"), ()
+        self.assertEqual(review.review(self.folder / "steps", self.folder / "out", None), 0)
+        convex, coulomb = (self.folder / "out/review.md").read_text("utf-8").split("### ")[1:]
+        self.assertIn("| | drake rigid (2) |", convex)
+        self.assertIn("| vipm (convex) | 100 / 100 / 100 |", convex)
+        self.assertIn(f"| {review.OWN} | 50 / 50 / 50 |", convex)  # the reference: the convex law
+        self.assertIn("| vipm (convex) | 0 / 0 / 0 |", coulomb)   # a sliding block shows the laws
+        self.assertIn("| coulomb (coulomb) | 100 / 100 / 100 |", coulomb)
+        self.assertTrue((self.folder / "out/review.png").stat().st_size)
+        self.assertEqual([review.class_of(name) for name in (
+            "mujoco-boxes-count-30-engine-0002", "mujoco-engine-0-0001")],
+            ["mujoco engine", "mujoco rigid"])
+        (self.folder / "none").mkdir()
+        with self.assertRaisesRegex(ValueError, "expected files of captured steps"):
+            review.review(self.folder / "none", self.folder / "out", None)
+        (self.folder / "none/x.h5").write_text("no", encoding="utf-8")
+        self.assertEqual(self.script("capture", "review", "none", "-o", "out", expect=1)[1].count("\n"), 1)
+
     def test_bad_input(self):
         for words in (("mujoco", "-o", "x.h5"), ("collection", "boxes", "-o", "x"), ("havok", "boxes"),
                       ("mujoco", "boxes", "-o", "x.h5", "--every", "0")):
