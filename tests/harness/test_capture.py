@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Contact problems of other engines (scripts/capture): what is frozen is what the engine has. Tests of
 an engine that is not installed are skipped with its reason."""
+import hashlib
 import importlib
 import itertools
 import json
@@ -96,6 +97,25 @@ class FreezeTest(FolderCase):
             review.review(self.folder / "none", self.folder / "out", None)
         (self.folder / "none/x.h5").write_text("no", encoding="utf-8")
         self.assertEqual(self.script("capture", "review", "none", "-o", "out", expect=1)[1].count("\n"), 1)
+
+    def test_frozen_steps(self):
+        """By the manifest: unchanged, with an accurate reference, and guesses of the engine."""
+        data = ROOT / "problems/data"
+        entries = [entry for entry in json.loads((data / "manifest.json").read_text("utf-8"))["problems"]
+                   if entry["command"].startswith("ccpbench capture ")]
+        self.assertEqual(len(entries), 4)
+        for entry in entries:
+            with self.subTest(entry["name"]):
+                path = data / entry["file"]
+                self.assertEqual(hashlib.sha256(path.read_bytes()).hexdigest(), entry["sha256"])
+                problem = ccpbench.read_problem(path)
+                self.assertEqual((problem.name, list(problem.guesses)), (entry["name"], ["engine"]))
+                self.assertEqual(problem.source["licence"], "BSD-3-Clause")
+                assert problem.reference is not None
+                self.assertLess(ccpbench.residuals(problem, problem.reference)["residual"], 1e-11)
+                values = np.linalg.eigvalsh(dense(problem.delassus))
+                singular = problem.form == "assembled"
+                self.assertEqual(values[0] < 1e-10 * values[-1], singular or "boxes" in entry["name"])
 
     def test_bad_input(self):
         for words in (("mujoco", "-o", "x.h5"), ("collection", "boxes", "-o", "x"), ("havok", "boxes"),
