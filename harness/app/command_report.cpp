@@ -167,20 +167,24 @@ void add_capture(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("engine", arguments->engine,
-                   "mujoco, pinocchio, drake, pybullet; or collection, scenes of all of them")
+                   "mujoco, pinocchio, drake, pybullet; collection: scenes of all of them; review: "
+                   "what solvers reach on them")
       ->required()
       ->type_name("ENGINE");
   command
       ->add_option("scene", arguments->scene,
                    "A file that the engine reads, or boxes, marbles, gripper, quadruped, humanoid "
-                   "with [count=N,slope=DEGREES]")
+                   "with [count=N,slope=DEGREES]; of a review: the folder")
       ->type_name("SCENE");
   command
       ->add_option("-o,--output", arguments->output,
                    "The file of steps; of the collection: its folder")
       ->required()
       ->type_name("FILE");
-  command->add_option("--steps", arguments->steps, "So many (default 10)")->type_name("N");
+  command
+      ->add_option("--steps", arguments->steps,
+                   "So many (default 10); in a review: of each file (default all)")
+      ->type_name("N");
   command
       ->add_option("--after", arguments->after, "The first is the K-th of the engine (default 0)")
       ->type_name("K");

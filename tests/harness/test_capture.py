@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Contact problems of other engines (scripts/capture): what is frozen is what the engine has. Tests of
 an engine that is not installed are skipped with its reason."""
+import hashlib
 import importlib
 import itertools
 import json
@@ -65,6 +66,56 @@ class FreezeTest(FolderCase):
         self.assertEqual(len(set(numbers)), 4)
         self.assertEqual(list(freeze.identities([(0, 1), (-1, 0), (-1, 0)])),
                          [numbers[2], numbers[0], numbers[1]])
+
+    def test_review(self):
+        """Two steps of a block, the engine's impulses right in one of them: shares by class and law."""
+        from ccpbench.capture import review
+        steps = []
+        for k in range(2):
+            step = ccpbench.read_problem(ROOT / "problems/data/sliding-block.h5")
+            assert step.reference is not None
+            guess = (1 - k) * step.reference
+            step.name, step.guesses = f"drake-block-{k:04d}", {"engine": guess}
+            step.guess_methods, step.identity = {"engine": "impulses"}, np.zeros(1, np.int64)
+            steps.append(step)
+        (self.folder / "steps").mkdir()
+        ccpbench.write_sequence(self.folder / "steps/drake-block.h5", "drake-block", steps)
+        review.OURS, review.PEERS = ("vipm", "coulomb"), ()
+        self.assertEqual(review.review(self.folder / "steps", self.folder / "out", None), 0)
+        convex, coulomb = (self.folder / "out/review.md").read_text("utf-8").split("### ")[1:]
+        self.assertIn("| | drake rigid (2) |", convex)
+        self.assertIn("| vipm (convex) | 100 / 100 / 100 |", convex)
+        self.assertIn(f"| {review.OWN} | 50 / 50 / 50 |", convex)  # the reference: the convex law
+        self.assertIn("| vipm (convex) | 0 / 0 / 0 |", coulomb)   # a sliding block shows the laws
+        self.assertIn("| coulomb (coulomb) | 100 / 100 / 100 |", coulomb)
+        self.assertTrue((self.folder / "out/review.png").stat().st_size)
+        self.assertEqual([review.class_of(name) for name in (
+            "mujoco-boxes-count-30-engine-0002", "mujoco-engine-0-0001")],
+            ["mujoco engine", "mujoco rigid"])
+        (self.folder / "none").mkdir()
+        with self.assertRaisesRegex(ValueError, "expected files of captured steps"):
+            review.review(self.folder / "none", self.folder / "out", None)
+        (self.folder / "none/x.h5").write_text("no", encoding="utf-8")
+        self.assertEqual(self.script("capture", "review", "none", "-o", "out", expect=1)[1].count("\n"), 1)
+
+    def test_frozen_steps(self):
+        """By the manifest: unchanged, with an accurate reference, and guesses of the engine."""
+        data = ROOT / "problems/data"
+        entries = [entry for entry in json.loads((data / "manifest.json").read_text("utf-8"))["problems"]
+                   if entry["command"].startswith("ccpbench capture ")]
+        self.assertEqual(len(entries), 4)
+        for entry in entries:
+            with self.subTest(entry["name"]):
+                path = data / entry["file"]
+                self.assertEqual(hashlib.sha256(path.read_bytes()).hexdigest(), entry["sha256"])
+                problem = ccpbench.read_problem(path)
+                self.assertEqual((problem.name, list(problem.guesses)), (entry["name"], ["engine"]))
+                self.assertEqual(problem.source["licence"], "BSD-3-Clause")
+                assert problem.reference is not None
+                self.assertLess(ccpbench.residuals(problem, problem.reference)["residual"], 1e-11)
+                values = np.linalg.eigvalsh(dense(problem.delassus))
+                singular = problem.form == "assembled"
+                self.assertEqual(values[0] < 1e-10 * values[-1], singular or "boxes" in entry["name"])
 
     def test_bad_input(self):
         for words in (("mujoco", "-o", "x.h5"), ("collection", "boxes", "-o", "x"), ("havok", "boxes"),

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import typing
 import unittest
 
@@ -86,6 +87,18 @@ class Peers(unittest.TestCase):
         except ImportError as missing:
             self.skipTest(str(missing))
         return UnitFreeProblem(path)
+
+    def test_setup_asks_for_what_the_package_needs(self):
+        """Versions of engines: as in the package's extras. Debian's NumPy beside them made pip choose
+        a Pinocchio whose solvers are others."""
+        with open(os.path.join(SOURCE, "scripts/python/pyproject.toml"), "rb") as file:
+            extras = tomllib.load(file)["project"]["optional-dependencies"]
+        with open(os.path.join(PEERS, "setup"), encoding="utf-8") as file:
+            script = file.read()
+        for engine, what in (("mujoco", "mujoco"), ("pinocchio", "pin")):
+            self.assertRegex(script, rf" {extras[engine][0]}[ \"]")
+            self.assertTrue(extras[engine][0].startswith(f"{what}>="))
+        self.assertNotIn("--system-site-packages", script)
 
     def test_compliance_is_part_of_what_peers_get(self):
         """(N + Sigma) gamma as the referee has it, by the factor and by the matrix."""

@@ -115,6 +115,10 @@ class MergeTest(ShareTest):
         self.assertIn("found a twice", self.script("merge", "a", "a", "-o", "x", expect=2)[1])
         self.assertIn("without result files", self.script("merge", "a", "-o", "a", expect=1)[1])
         self.assertIn("no such folder", self.script("merge", "a", "c", "-o", "x", expect=1)[1])
+        self.assertEqual(self.script("merge", "a/1.h5", "b", "-o", "none", expect=1),
+                         ("", ("merge: a/1.h5: nothing to merge, a file and not a folder\n"
+                              "merge: b: nothing to merge, no result file (*.h5) in it\n")))
+        self.assertFalse((self.folder / "none").exists())
         write_result(self.b / "1.h5", referee_version=2)
         self.assertIn("only results of the newest",
                       self.script("merge", "a", "b", "-o", "y", expect=1)[1])
@@ -160,7 +164,8 @@ class SubmitTest(ShareTest):
                             (changed("boast", boast, "--keep-gamma"), "residual: it says 1.0+e-14"),
                             (changed("other", other, "--keep-gamma"), "problem that is at hand"),
                             (self.result("bare"), "expected the impulses"),
-                            ("a/text.h5", "refused a/text.h5"), ("a/nowhere.h5", "No such file")):
+                            ("a/text.h5", "refused a/text.h5: expected an HDF5 file"),
+                            ("a/nowhere.h5", "a/nowhere.h5: no such file"), ("a", "a: expected a file, found a folder")):
             _, errors = self.script("submit", path, "--to", "b", expect=1)
             self.assertRegex(errors, words)
             self.assertEqual(errors.count("\n"), 1)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ccpbench.console import complain
 from ccpbench.frames import Row, curve_rows, run_rows
-from ccpbench.results import read_folder
+from ccpbench.results import read_folder, why_nothing
 
 
 def tidy(row: Row) -> Row:
@@ -69,8 +69,7 @@ def main() -> int:
     for path, fault in faults.items():
         complain(f"skipped {path}: {fault}")
     if not runs:
-        what = "no result file (*.h5) in it" if folder.is_dir() else "no such folder"
-        complain(f"{folder}: nothing to write, {'no other file' if faults else what}")
+        complain(f"{folder}: nothing to write, {why_nothing(folder, faults)}")
         return 1
     output = arguments.output or folder / f"{'curves' if arguments.curves else 'runs'}.{kind}"
     if output.suffix == ".h5":  # it might be a result

@@ -19,7 +19,7 @@ from pathlib import Path
 import h5py
 
 from ccpbench.console import complain
-from ccpbench.results import Run, read_folder
+from ccpbench.results import Run, read_folder, why_nothing
 
 
 def named(text: str) -> tuple[str, Path]:
@@ -79,8 +79,8 @@ def main() -> int:
         if faults or not runs:
             code = 1
         if not runs:
-            complain(f"{folder}: nothing to merge, "
-                     + ("no result file in it" if folder.is_dir() else "no such folder"))
+            complain(f"{folder}: nothing to merge, {why_nothing(folder, faults)}")
+            continue
         try:
             output.mkdir(parents=True, exist_ok=True)
             for run in runs:
@@ -94,9 +94,11 @@ def main() -> int:
         complain(f"referee versions {', '.join(map(str, sorted(versions)))}: only results of the "
                  "newest will be compared")
         code = 1
+    if not merged:
+        return 1
     print(f"wrote {sum(merged.values())} runs to {output}: "
           + ", ".join(f"{count} of {name}" for name, count in merged.items()))
-    return code if sum(merged.values()) else 1
+    return code
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ from ccpbench.results import (
     leading_measure,
     read_folder,
     series_of,
+    why_nothing,
 )
 from ccpbench.simulations import read_rows, write_figure
 from ccpbench.styles import style_of
@@ -294,8 +295,7 @@ def main() -> int:
     for path, fault in faults.items():
         complain(f"skipped {path}: {fault}")
     if not runs:
-        what = "no result file (*.h5) in it" if folder.is_dir() else "no such folder"
-        complain(f"{folder}: nothing to draw, {'no other file' if faults else what}")
+        complain(f"{folder}: nothing to draw, {why_nothing(folder, faults)}")
         return 1
     table = group(runs)
 

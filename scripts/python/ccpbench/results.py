@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +168,7 @@ def read_folder(folder: str | os.PathLike[str],
         try:
             runs[path] = read_result(path, measures)
         except OSError as error:
-            faults[path] = f"expected an HDF5 file, found something else or a part of one ({error})"
+            faults[path] = unreadable(path, error)
         except ValueError as error:
             faults[path] = str(error.args[0])
     newest = max((run.referee_version for run in runs.values()), default=0)
@@ -183,6 +183,24 @@ def read_folder(folder: str | os.PathLike[str],
             run.values.setdefault(name, np.full(len(run.work["time"]), math.nan))
     name_alike(runs.values())
     return list(runs.values()), faults
+
+
+def unreadable(path: str | os.PathLike[str], error: OSError) -> str:
+    """What is wrong with a file that HDF5 cannot open, in our words."""
+    if os.path.isdir(path):
+        return "expected a file, found a folder"
+    if not os.path.exists(path):
+        return "no such file"
+    return f"expected an HDF5 file, found something else or a part of one ({error})"
+
+
+def why_nothing(folder: Path, faults: Mapping[Path, str]) -> str:
+    """Of a folder that `read_folder` finds no run in."""
+    if faults:
+        return "no other file"
+    if folder.is_dir():
+        return "no result file (*.h5) in it"
+    return "a file and not a folder" if folder.exists() else "no such folder"
 
 
 def name_alike(runs: Iterable[Run]) -> None:

@@ -21,7 +21,7 @@ from ccpbench.console import complain
 from ccpbench.places import ROOT
 from ccpbench.problem import Problem, read_problem
 from ccpbench.referee import REFEREE_VERSION, residuals
-from ccpbench.results import Run, read_result
+from ccpbench.results import Run, read_result, unreadable
 
 MEASURES = ("dual", "primal", "complementarity", "residual", "natural_map", "coulomb_residual",
             "coulomb_natural_map")  # those without units
@@ -87,6 +87,14 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def result_of(path: Path) -> Run:
+    """With its impulses. @throws ValueError  it is no result file that can be read"""
+    try:
+        return read_result(path, gamma=True)
+    except OSError as error:
+        raise ValueError(unreadable(path, error)) from error
+
+
 def main() -> int:
     arguments = parse_arguments()
     folders = [ROOT / "problems/data", *([arguments.problems] if arguments.problems else [])]
@@ -95,7 +103,7 @@ def main() -> int:
     for path in arguments.files:
         target = arguments.to / path.name
         try:
-            run = read_result(path, gamma=True)
+            run = result_of(path)
             place = known.get(run.instance[2])
             if place is None:
                 fault = (f"expected a problem that is at hand, found {run.instance[1]} with the "

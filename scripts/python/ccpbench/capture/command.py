@@ -3,6 +3,7 @@
     ccpbench capture mujoco humanoid --steps 10 -o humanoid.h5
     ccpbench capture mujoco my_robot.xml --after 100 --every 5 -o robot.h5
     ccpbench capture collection -o DIR            # all scenes of the engines that are installed
+    ccpbench capture review DIR -o results/review # what solvers, peers and engines reach on them
 
 ENGINE is mujoco, pinocchio, drake or pybullet, each with its package (scripts/peers/setup engines).
 SCENE is a file that the engine reads, or one of ours: boxes, marbles, gripper, quadruped, humanoid,
@@ -117,11 +118,14 @@ def collect(folder: Path) -> int:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="capture", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("engine", choices=[*ENGINES, "collection"], metavar="ENGINE")
-    parser.add_argument("scene", nargs="?", metavar="SCENE", help="a file or a scene of ours")
+    parser.add_argument("engine", choices=[*ENGINES, "collection", "review"],
+                        metavar="ENGINE")
+    parser.add_argument("scene", nargs="?", metavar="SCENE",
+                        help="a file or a scene of ours; of a review: the folder")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True,
                         help="the file of steps; of the collection: its folder")
-    parser.add_argument("--steps", type=int, default=10, metavar="N", help="so many (default 10)")
+    parser.add_argument("--steps", type=int, metavar="N",
+                        help="so many (default 10); in a review: of each file (default all)")
     parser.add_argument("--after", type=int, default=0, metavar="K",
                         help="the first is the K-th step of the engine (default 0)")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="every K-th (default 1)")
@@ -130,22 +134,34 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--force", action="store_true", help="replace FILE")
     arguments = parser.parse_args()
     if (arguments.scene is None) != (arguments.engine == "collection"):
-        parser.error("expected ENGINE SCENE, or collection alone")
-    if min(arguments.steps, arguments.every, arguments.after + 1) < 1:
+        parser.error("expected ENGINE SCENE, review DIR, or collection alone")
+    steps = 1 if arguments.steps is None else arguments.steps
+    if min(steps, arguments.every, arguments.after + 1) < 1:
         parser.error("expected --steps and --every of at least 1, --after of at least 0")
     return arguments
+
+
+def reviewed(arguments: argparse.Namespace) -> int:
+    try:
+        from ccpbench.capture.review import review
+        return review(Path(arguments.scene), arguments.output, arguments.steps)
+    except (ImportError, ValueError, RuntimeError) as error:
+        complain(" ".join(str(error).split()))
+        return 1
 
 
 def main() -> int:
     arguments = parse_arguments()
     if arguments.engine == "collection":
         return collect(arguments.output)
+    if arguments.engine == "review":
+        return reviewed(arguments)
     if arguments.output.exists() and not arguments.force:
         complain(f"{arguments.output}: exists (--force replaces it)")
         return 1
     try:
         problems = captured(arguments.engine, arguments.scene, arguments.contacts, arguments.after,
-                            arguments.every, arguments.steps)
+                            arguments.every, arguments.steps or 10)
     except ImportError as error:
         complain(f"{error} (scripts/peers/setup engines, or pip install "
                  f"'ccpbench[{arguments.engine}]')")

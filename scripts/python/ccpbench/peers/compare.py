@@ -36,8 +36,7 @@ def main() -> int:
         parser.error(f"--program: expected the ccpbench program, found {options.program or 'none'}")
     options.output.mkdir(parents=True, exist_ok=True)
 
-    text = STUDY.read_text(encoding="utf-8").replace("../../scripts", str(ROOT / "scripts"))
-    lines = chosen(text, options.only.split(",") if options.only else None)
+    lines = chosen(study_text(), options.only.split(",") if options.only else None)
     if options.time_limit:
         lines = [f"time_limit: {options.time_limit:g}" if line.startswith("time_limit:") else line
                  for line in lines]
@@ -54,6 +53,11 @@ def main() -> int:
     if done.returncode not in (0, 3, 4):
         return done.returncode
     return subprocess.run([program, "report", options.output], check=False).returncode
+
+
+def study_text() -> str:
+    """The study, with its scripts where they are."""
+    return STUDY.read_text(encoding="utf-8").replace("../../scripts", str(ROOT / "scripts"))
 
 
 def chosen(study: str, only: Iterable[str] | None) -> list[str]:

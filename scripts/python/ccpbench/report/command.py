@@ -23,7 +23,7 @@ from ccpbench.measures import in_order, known_measures
 from ccpbench.report.data import page_data
 from ccpbench.report.library import packed_library
 from ccpbench.report.site import Site
-from ccpbench.results import Run, measures_of, read_folder
+from ccpbench.results import Run, measures_of, read_folder, why_nothing
 
 MODULES = ("numbers.js", "figures.js", "page.js")  # each uses those before it
 
@@ -92,8 +92,7 @@ def main() -> int:
     for path, fault in faults.items():
         complain(f"skipped {path}: {fault}")
     if not runs:
-        what = "no result file (*.h5) in it" if folder.is_dir() else "no such folder"
-        complain(f"{folder}: nothing to show, {'no other file' if faults else what}")
+        complain(f"{folder}: nothing to show, {why_nothing(folder, faults)}")
         return 1
     if arguments.site:
         return write_site(arguments, runs, faults)
