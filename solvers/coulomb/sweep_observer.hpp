@@ -1,5 +1,6 @@
 #pragma once
 
+#include "solvers/core/observer.hpp"
 #include "solvers/core/optimality.hpp"
 #include "solvers/coulomb/best_impulses.hpp"
 

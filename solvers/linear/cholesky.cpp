@@ -226,6 +226,9 @@ void SparseCholesky::solve(const double* b, double* x) {
                             &c.work_e, &c.common) != 0;
   });
   c.require(done);
+  // Where there are no supernodes CHOLMOD uses one row of the four that it has made, leaves it at
+  // that, and would make the array anew for the next solve.
+  if (!c.factor->is_super) c.work_y->nrow = c.work_y->d = c.work_y->nzmax / n;
   const auto* solution = static_cast<const double*>(c.x->x);
   for (std::size_t k = 0; k < n; ++k) x[c.order[k]] = solution[k];
 }

@@ -81,6 +81,7 @@ class ContactState {
   /// @param roots  whether factors of K are kept; not for compliant contacts
   ContactState(const Problem& problem, const DeviceArray<const int*>& order, bool roots);
 
+  const GivenContacts& given() const { return given_; }
   const VectorView& gamma() const { return gamma_; }
   const VectorView& dgamma() const { return dgamma_; }
   const VectorView& u() const { return u_; }

@@ -21,13 +21,12 @@ KOKKOS_INLINE_FUNCTION Sym3 isotropic(double value) {
 
 }  // namespace
 
-PoolState::PoolState(const Problem& problem, const DeviceArray<const int*>& order,
-                     ContactState& contacts)
+PoolState::PoolState(const Problem& problem, ContactState& contacts)
     : contacts_(contacts),
       first_(problem.contacts()),
       rolling_(problem.pools().rolling()),
       equality_(problem.pools().equality()),
-      given_(problem, order),
+      given_(contacts.given()),
       place_("ccp::Vipm::place", rolling_),
       length_(problem.pool_length()),
       sigma_("ccp::Vipm::sigma", problem.pools().size()),

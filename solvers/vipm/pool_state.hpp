@@ -24,9 +24,8 @@ namespace ccp::vipm {
 /// entries after the contacts are used here.
 class PoolState {
  public:
-  /// @param order     VelocitySystem::contact_order()
   /// @param contacts  must outlive this
-  PoolState(const Problem& problem, const DeviceArray<const int*>& order, ContactState& contacts);
+  PoolState(const Problem& problem, ContactState& contacts);
 
   /// Cones with a barrier, beside those of the contacts.
   int cones() const { return rolling_; }

@@ -207,7 +207,7 @@ Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& sys
       correction_("ccp::Vipm::correction", dz_.extent(0)),
       d_("ccp::Vipm::d", 3 * static_cast<std::size_t>(problem.triples())) {
   if (problem.pools().empty()) return;
-  pools_ = std::make_unique<vipm::PoolState>(problem, system.contact_order(), state_);
+  pools_ = std::make_unique<vipm::PoolState>(problem, state_);
 }
 
 Info Run::operator()(Vector& gamma) {
