@@ -73,3 +73,13 @@ elseif(CCP_BACKEND STREQUAL "cuda")
   find_package(CUDAToolkit REQUIRED)
   target_link_libraries(ccp_trilinos INTERFACE CUDA::cudart CUDA::cuda_driver)
 endif()
+
+# ccp_no_kernels(TARGET...): these hold no kernel and see none. Under preset cuda the host's compiler
+# takes them: nvcc is ten times slower, and its front end never ends on some of Catch's macros.
+function(ccp_no_kernels)
+  if(CCP_BACKEND STREQUAL "cuda")
+    foreach(target IN LISTS ARGV)
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:--host-only>)
+    endforeach()
+  endif()
+endfunction()

@@ -38,6 +38,48 @@ std::vector<double> free_velocities(const ContactProblem& host) {
   return r;
 }
 
+/// Of N, 1/kg; of the rows in use of the joints where there are no contacts.
+double mean_diagonal_of(const DelassusOperator& delassus, int contacts,
+                        const ConstraintPools& pools) {
+  if (contacts > 0) return trace_of(delassus) / (3.0 * contacts);
+  if (pools.empty()) return 0;
+  const auto blocks = pools.diagonal_blocks();
+  const auto rows = pools.rows();
+  double trace = 0, count = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Problem::joint_trace", range(pools.equality()),
+      KOKKOS_LAMBDA(const int k, double& sum, double& in_use) {
+        sum += blocks(k).xx + blocks(k).yy + blocks(k).zz;
+        in_use += rows(k);
+      },
+      Kokkos::Sum<double>(trace), Kokkos::Sum<double>(count));
+  return count > 0 ? trace / count : 0;
+}
+
+/// Problem::pool_length(). @param scale  Problem::delassus_scale()
+DeviceArray<double*> pool_length_of(const DelassusOperator& delassus, const ConstraintPools& pools,
+                                    double scale) {
+  const int size = pools.size(), rolling = pools.rolling();
+  DeviceArray<double*> length("ccp::Problem::pool_length", size);
+  if (size == 0) return length;
+  const auto blocks = pools.diagonal_blocks();
+  const auto of_contacts = delassus.diagonal_blocks();
+  const auto contact = pools.contact(), rows = pools.rows();
+  Kokkos::parallel_for(
+      "ccp::Problem::pool_length", range(size), KOKKOS_LAMBDA(const int j) {
+        const double trace = blocks(j).xx + blocks(j).yy + blocks(j).zz;
+        double wanted = 0;
+        if (j < rolling) {
+          const int c = contact(j);
+          wanted = of_contacts(c, 0, 0) + of_contacts(c, 1, 1) + of_contacts(c, 2, 2);
+        } else {
+          wanted = scale * rows(j - rolling);
+        }
+        length(j) = trace > 0 && wanted > 0 ? sqrt(wanted / trace) : 1;
+      });
+  return length;
+}
+
 }  // namespace
 
 Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
@@ -56,8 +98,8 @@ Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
   to_world_axes(r, r);
   r_ = r;
 
-  mean_diagonal_ = find_mean_diagonal();
-  pool_length_ = find_pool_length();
+  mean_diagonal_ = mean_diagonal_of(delassus_, contacts(), pools());
+  pool_length_ = pool_length_of(delassus_, pools(), delassus_scale());
 }
 
 Problem::Problem(const Problem& other, const ConstVectorView& r)
@@ -69,45 +111,6 @@ Problem::Problem(const Problem& other, const ConstVectorView& r)
       frame_(other.frame_),
       pool_length_(other.pool_length_),
       mean_diagonal_(other.mean_diagonal_) {}
-
-double Problem::find_mean_diagonal() const {
-  if (contacts() > 0) return trace_of(delassus_) / (3.0 * contacts());
-  if (pools().empty()) return 0;
-  const auto blocks = pools().diagonal_blocks();
-  const auto rows = pools().rows();
-  double trace = 0, count = 0;
-  Kokkos::parallel_reduce(
-      "ccp::Problem::joint_trace", range(pools().equality()),
-      KOKKOS_LAMBDA(const int k, double& sum, double& in_use) {
-        sum += blocks(k).xx + blocks(k).yy + blocks(k).zz;
-        in_use += rows(k);
-      },
-      Kokkos::Sum<double>(trace), Kokkos::Sum<double>(count));
-  return count > 0 ? trace / count : 0;
-}
-
-DeviceArray<double*> Problem::find_pool_length() const {
-  const int size = pools().size(), rolling = pools().rolling();
-  DeviceArray<double*> length("ccp::Problem::pool_length", size);
-  if (size == 0) return length;
-  const auto blocks = pools().diagonal_blocks();
-  const auto of_contacts = delassus_.diagonal_blocks();
-  const auto contact = pools().contact(), rows = pools().rows();
-  const double scale = delassus_scale();
-  Kokkos::parallel_for(
-      "ccp::Problem::pool_length", range(size), KOKKOS_LAMBDA(const int j) {
-        const double trace = blocks(j).xx + blocks(j).yy + blocks(j).zz;
-        double wanted = 0;
-        if (j < rolling) {
-          const int c = contact(j);
-          wanted = of_contacts(c, 0, 0) + of_contacts(c, 1, 1) + of_contacts(c, 2, 2);
-        } else {
-          wanted = scale * rows(j - rolling);
-        }
-        length(j) = trace > 0 && wanted > 0 ? sqrt(wanted / trace) : 1;
-      });
-  return length;
-}
 
 namespace {
 

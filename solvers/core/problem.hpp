@@ -56,9 +56,6 @@ class Problem {
   double delassus_scale() const { return mean_diagonal_ > 0 ? mean_diagonal_ : 1; }
 
  private:
-  double find_mean_diagonal() const;
-  DeviceArray<double*> find_pool_length() const;
-
   const ContactProblem& host_;
   DelassusOperator delassus_;
   ConstVectorView r_;
