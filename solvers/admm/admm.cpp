@@ -26,16 +26,32 @@ OptionList AdmmSolver::options() {
 void AdmmSolver::setup(const Problem& problem) {
   problem_ = &problem;
   matrix_.reset();
-  const int n = problem.contacts();
+  const int n = problem.triples();
   if (n == 0) return;
   const std::size_t size = 3 * static_cast<std::size_t>(n);
   matrix_ = ShiftedDelassus::make(problem);
-  contacts_ = OrderedContacts(problem, matrix_->contact_order());
+  triples_ = OrderedTriples(problem, matrix_->contact_order());
   rho_ = DeviceArray<double*>("ccp::Admm::rho", n);
+  yield_ = DeviceArray<Sym3*>("ccp::Admm::yield", problem.pools().size());
   for (VectorView* array : {&z_, &w_, &push_, &d_}) {
     *array = VectorView("ccp::Admm::vector", size);
   }
 }
+
+namespace {
+
+/// (D + Sigma)^-1 v of one triple.
+struct Yield {
+  DeviceArray<const double*> rho;
+  DeviceArray<const Sym3*> beside;  ///< the contacts
+  int contacts;
+
+  KOKKOS_INLINE_FUNCTION Vec3 operator()(int t, const Vec3& v) const {
+    return t < contacts ? (1 / rho(t)) * v : beside(t - contacts) * v;
+  }
+};
+
+}  // namespace
 
 /// z = the guess, w = the multipliers that its velocities would be: -P_K*(u) / rho, without a guess
 /// zero.
@@ -47,26 +63,34 @@ void AdmmSolver::start(const ConstVectorView& gamma) const {
   problem_->to_world_axes(gamma, p);
   const auto r = problem_->r();
   problem_->delassus()->apply_fused(
-      p, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(u, c, d + load3(r, c)); });
-  const OrderedContacts contacts = contacts_;
-  contacts.gather(p, z_);
-  contacts.gather(u, w_);
+      p, KOKKOS_LAMBDA(const int t, const Vec3& d) { store3(u, t, d + load3(r, t)); });
+  const OrderedTriples triples = triples_;
+  triples.gather_impulses(p, z_);
+  triples.gather_velocities(u, push_);
   const auto rho = rho_;
-  const auto z = z_, w = w_;
+  const auto z = z_, w = w_, given = push_;
   Kokkos::parallel_for(
-      "ccp::Admm::start", range(contacts.size()), KOKKOS_LAMBDA(const int c) {
-        const Vec3 uc = load3(w, c);
-        store3(z, c, contacts.project(c, load3(z, c)));
+      "ccp::Admm::start", range(triples.cones()), KOKKOS_LAMBDA(const int cone) {
+        const int all[2] = {triples.first_triple(cone), triples.second_triple(cone)};
+        for (const int t : all) {
+          if (t >= 0) store3(w, t, -1.0 * load3(given, t));
+        }
+        triples.project(cone, z);
         // Moreau: P_K*(u) = u + P_K(-u).
-        store3(w, c, (-1 / rho(c)) * (uc + contacts.project(c, -1.0 * uc)));
+        triples.project(cone, w);
+        for (const int t : all) {
+          if (t >= 0) store3(w, t, (-1 / rho(t)) * (load3(given, t) + load3(w, t)));
+        }
       });
 }
 
 void AdmmSolver::set_rho(double value) const {
-  const auto rho = rho_, scale = contacts_.scale;
+  const auto rho = rho_;
+  const OrderedTriples triples = triples_;
   Kokkos::parallel_for(
       "ccp::Admm::set_rho", range(rho.extent(0)),
-      KOKKOS_LAMBDA(const int c) { rho(c) = value * scale(c); });
+      KOKKOS_LAMBDA(const int t) { rho(t) = value * triples.penalty(t); });
+  triples.yield(rho, yield_);
 }
 
 void AdmmSolver::rescale(double factor) const {
@@ -76,33 +100,50 @@ void AdmmSolver::rescale(double factor) const {
 }
 
 void AdmmSolver::prepare() const {
-  const auto rho = rho_;
-  const auto z = z_, w = w_, r = contacts_.r, push = push_;
+  const OrderedTriples triples = triples_;
+  const Yield yield{rho_, yield_, problem_->contacts()};
+  const auto z = z_, w = w_, push = push_;
+  const auto r = triples.r();
   Kokkos::parallel_for(
-      "ccp::Admm::prepare", range(rho.extent(0)), KOKKOS_LAMBDA(const int c) {
-        store3(push, c, load3(z, c) - load3(w, c) - (1 / rho(c)) * load3(r, c));
+      "ccp::Admm::prepare", range(triples.size()), KOKKOS_LAMBDA(const int t) {
+        const Vec3 wanted = load3(z, t) - load3(w, t);
+        store3(push, t, wanted - yield(t, load3(r, t) + triples.yielded(t, wanted)));
       });
 }
 
 AdmmSolver::Step AdmmSolver::advance() const {
-  const OrderedContacts contacts = contacts_;
-  const auto rho = rho_, scale = contacts_.scale;
+  const OrderedTriples triples = triples_;
+  const Yield yield{rho_, yield_, problem_->contacts()};
   const auto z = z_, w = w_, push = push_, d = d_;
   const double a = options_.relaxation;
   Step step;
   Kokkos::parallel_reduce(
-      "ccp::Admm::advance", range(rho.extent(0)),
-      KOKKOS_LAMBDA(const int c, double& primal, double& dual, double& impulse, double& velocity) {
-        const Vec3 product = load3(d, c), old = load3(z, c);
-        const Vec3 x = load3(push, c) - (1 / rho(c)) * product;
-        const Vec3 target = a * x + (1 - a) * old + load3(w, c);
-        const Vec3 next = contacts.project(c, target);
-        store3(z, c, next);
-        store3(w, c, target - next);
-        raise(primal, scale(c) * norm(x - next));
-        raise(dual, rho(c) * norm(next - old));
-        raise(impulse, scale(c) * norm(next));
-        raise(velocity, norm(product));
+      "ccp::Admm::advance", range(triples.cones()),
+      KOKKOS_LAMBDA(const int cone, double& primal, double& dual, double& impulse,
+                    double& velocity) {
+        const int all[2] = {triples.first_triple(cone), triples.second_triple(cone)};
+        Vec3 x[2], old[2];
+        for (int k = 0; k < 2; ++k) {
+          const int t = all[k];
+          if (t < 0) continue;
+          const Vec3 product = load3(d, t);
+          old[k] = load3(z, t);
+          x[k] = load3(push, t) - yield(t, product);
+          const Vec3 target = a * x[k] + (1 - a) * old[k] + load3(w, t);
+          store3(z, t, target);
+          store3(w, t, target);
+          raise(velocity, norm(product));
+        }
+        triples.project(cone, z);
+        for (int k = 0; k < 2; ++k) {
+          const int t = all[k];
+          if (t < 0) continue;
+          const Vec3 next = load3(z, t);
+          store3(w, t, load3(w, t) - next);
+          raise(primal, triples.scale(t) * norm(x[k] - next));
+          raise(dual, yield.rho(t) * norm(next - old[k]));
+          raise(impulse, triples.scale(t) * norm(next));
+        }
       },
       Largest(step.primal), Largest(step.dual), Largest(step.impulse), Largest(step.velocity));
   return step;
@@ -111,18 +152,18 @@ AdmmSolver::Step AdmmSolver::advance() const {
 Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
   info.own_residual_name = "max(t|x - z|, rho|dz|)/q";
-  if (problem_->contacts() == 0) {
+  if (problem_->triples() == 0) {
     info.status = Status::converged;
     return info;
   }
-  const auto write_gamma = [&](Vector& out) { contacts_.write(*problem_, z_, out); };
+  const auto write_gamma = [&](Vector& out) { triples_.write(*problem_, z_, out); };
   const auto finish = [&](Status status, const std::string& message = "") {
     write_gamma(gamma);
     info.message = message;
     info.status = confirmed(status, *problem_, law(), gamma, options_.tolerance, info.message);
     return info;
   };
-  contacts_.take_free_velocity(*problem_);
+  triples_.take_free_velocity(*problem_);
   matrix_->begin(observer, info);
   double rho = options_.rho;
   set_rho(rho);
@@ -131,7 +172,7 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
   if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
     return finish(Status::stopped_by_observer);
   }
-  if (!matrix_->factorize(rho_)) {
+  if (!matrix_->factorize(rho_, yield_)) {
     return finish(Status::numerical_error, "the matrix is not positive definite");
   }
   long next_look = options_.adapt_after;
@@ -142,7 +183,7 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
     const Step step = advance();
     ++info.counters.outer;
     ++info.counters.projections;
-    info.own_residual = std::max(step.primal, step.dual) / contacts_.q;
+    info.own_residual = std::max(step.primal, step.dual) / triples_.q();
     if (!std::isfinite(step.primal + step.dual)) {
       return finish(Status::numerical_error, "iterate became NaN");
     }
@@ -155,14 +196,14 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
     if (refactorizations >= options_.max_refactorizations || step.dual == 0) continue;
     // Both residuals relative to what they are differences of.
     const double primal = step.primal / std::max(step.impulse, 1e-300),
-                 dual = step.dual / std::max(step.velocity, contacts_.q);
+                 dual = step.dual / std::max(step.velocity, triples_.q());
     const double factor = std::clamp(std::sqrt(primal / dual), 1e-3, 1e3);
     if (factor < options_.adapt_threshold && factor > 1 / options_.adapt_threshold) continue;
     rho *= factor;
     set_rho(rho);
     rescale(1 / factor);
     ++refactorizations;
-    if (!matrix_->factorize(rho_)) {
+    if (!matrix_->factorize(rho_, yield_)) {
       return finish(Status::numerical_error, "the matrix is not positive definite");
     }
   }

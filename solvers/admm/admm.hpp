@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "solvers/admm/ordered_triples.hpp"
 #include "solvers/admm/shifted_delassus.hpp"
-#include "solvers/velocity_space/ordered_contacts.hpp"
 
 namespace ccp {
 
@@ -26,6 +26,9 @@ struct AdmmOptions {
 ///     z <- P( a x + (1 - a) z + w ),      a = relaxation
 ///     w <- w + a x + (1 - a) z_old - z
 ///
+/// Rolling resistance and equality constraints are triples beside the contacts; a joint has the
+/// whole of R^3 as its cone. Their compliance Sigma is a part of N.
+///
 /// Own residual: max_c max( t_c |x - z|_c, rho_c |z - z_old|_c ) / q, t_c = trace(N_cc)/3, q =
 /// rms(r).
 /// Cost per iteration: the two triangular solves of the factor, one pass over the contacts.
@@ -47,7 +50,7 @@ class AdmmSolver : public Solver {
 
   // Public only because device lambdas may not live in private members.
   void start(const ConstVectorView& gamma) const;
-  void set_rho(double rho) const;
+  void set_rho(double rho) const;  ///< and yield_
   void rescale(double factor) const;
   void prepare() const;
   Step advance() const;
@@ -56,10 +59,11 @@ class AdmmSolver : public Solver {
   AdmmOptions options_;
   const Problem* problem_ = nullptr;
   std::unique_ptr<ShiftedDelassus> matrix_;
-  OrderedContacts contacts_;  ///< in the order of the matrix, as all that follows
-  DeviceArray<double*> rho_;  ///< 1/kg
+  OrderedTriples triples_;    ///< in the order of the matrix, as all that follows
+  DeviceArray<double*> rho_;  ///< [triples] 1/kg
+  DeviceArray<Sym3*> yield_;  ///< [pools] (D + Sigma)^-1 beside the contacts, kg
   VectorView z_, w_;
-  VectorView push_;  ///< z - w - D^-1 r
+  VectorView push_;  ///< z - w - (D + Sigma)^-1 (r + Sigma (z - w))
   VectorView d_;     ///< N x
 };
 

@@ -15,7 +15,8 @@ class OnBodies : public ShiftedDelassus {
   explicit OnBodies(const Problem& problem)
       // The factorisation has an order of bodies of its own.
       : system_(make_velocity_system(problem, "natural", "block_jacobi")),
-        k_("ccp::Admm::k", problem.contacts()),
+        contacts_(problem.contacts()),
+        k_("ccp::Admm::k", problem.triples()),
         f_(Teuchos::rcp(new Vector(system_->map(), 1))),
         z_(Teuchos::rcp(new Vector(system_->map(), 1))) {}
 
@@ -27,11 +28,12 @@ class OnBodies : public ShiftedDelassus {
                                                *system_, observer, info);
   }
 
-  bool factorize(const DeviceArray<const double*>& rho) override {
+  bool factorize(const DeviceArray<const double*>& rho,
+                 const DeviceArray<const Sym3*>& pools) override {
     {
       const Stopwatch watch(info_->timers["assembly"]);
-      set_blocks(rho);
-      system_->assemble(k_);
+      set_blocks(rho, pools);
+      system_->assemble(k_, {});
     }
     solver_->matrix_changed();
     // It factors when it first solves.
@@ -47,10 +49,16 @@ class OnBodies : public ShiftedDelassus {
   }
 
   // Public only because device lambdas may not live in private members.
-  void set_blocks(const DeviceArray<const double*>& rho) const {
+  void set_blocks(const DeviceArray<const double*>& rho,
+                  const DeviceArray<const Sym3*>& pools) const {
     const auto k = k_;
+    const int contacts = contacts_;
     Kokkos::parallel_for(
         "ccp::Admm::blocks", range(k.extent(0)), KOKKOS_LAMBDA(const int c) {
+          if (c >= contacts) {
+            k(c) = pools(c - contacts);
+            return;
+          }
           const double own = 1 / rho(c);
           k(c) = {own, 0, 0, own, 0, own};
         });
@@ -58,7 +66,8 @@ class OnBodies : public ShiftedDelassus {
 
  private:
   std::unique_ptr<VelocitySystem> system_;
-  DeviceArray<Sym3*> k_;
+  int contacts_ = 0;
+  DeviceArray<Sym3*> k_;  ///< [triples] kg
   Teuchos::RCP<Vector> f_, z_;
   std::unique_ptr<VelocitySolver> solver_;
   Info* info_ = nullptr;
@@ -81,7 +90,7 @@ class Assembled : public ShiftedDelassus {
   DeviceArray<const int*> contact_order() const override { return order_; }
   void begin(Observer&, Info& info) override { info_ = &info; }
 
-  bool factorize(const DeviceArray<const double*>& rho) override {
+  bool factorize(const DeviceArray<const double*>& rho, const DeviceArray<const Sym3*>&) override {
     const Stopwatch watch(info_->timers["factorization"]);
     rho_ = rho;
     set_diagonal(rho);

@@ -26,7 +26,7 @@ class VelocitySolver {
   struct Options {
     std::string method = "auto";  ///< auto, cg, cholesky
     int max_iterations = 3000;
-    MachineRates rates;  ///< for auto
+    MachineRates rates{};  ///< for auto
     /// Blocks of S below this norm [no unit, as S] are left out of the factor; 0: none
     double thinning = 0;
     /// Whether a matrix that rounding has left indefinite may be factored with its diagonal times

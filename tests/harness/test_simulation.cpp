@@ -185,7 +185,7 @@ TEST_CASE("a stiff spring is stable at 50 ms implicitly, and diverges explicitly
 }
 
 TEST_CASE("rolling resistance: T3, T4 and T5 with every solver that takes it") {
-  for (const char* solver : {"pgs[law=coulomb]", "pgs", "pgj", "apgd", "bb", "vipm"}) {
+  for (const char* solver : {"pgs[law=coulomb]", "pgs", "pgj", "apgd", "bb", "vipm", "admm"}) {
     INFO(solver);
     // The convex law lifts what rolls a little.
     const double close = std::string(solver) == "pgs[law=coulomb]" ? 1e-6 : 1e-3;

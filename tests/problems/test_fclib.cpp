@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "problems/base/hdf5_file.hpp"
 #include "problems/formats/fclib/export_fclib.hpp"
 #include "problems/formats/fclib/import_fclib.hpp"
 #include "problems/formats/problem_file.hpp"
+#include "problems/model/impulses.hpp"
 #include "problems/scenes/hand_scenes.hpp"
 #include "tests/support.hpp"
 
@@ -307,6 +309,163 @@ TEST_CASE("FCLIB: reference and guesses go out as guesses and come back") {
   CHECK(file.read<double>("/guesses/1/v").data.size() == 3);
 }
 
+namespace {
+
+/// Joints of one, two and three rows, one of them with the ground, on the bodies of a problem that
+/// has none.
+ContactProblem with_joints(bool rotates) {
+  RandomShape shape;
+  shape.rotates = rotates;
+  ContactProblem p = random_problem(shape);
+  for (std::size_t b = 0; b < p.bodies(); ++b) {
+    if (p.inverse_mass[b] > 0) continue;
+    p.inverse_mass[b] = 0.5;
+    for (std::size_t i = 0; rotates && i < 3; ++i) p.inverse_inertia[9 * b + 4 * i] = 1;
+  }
+  EqualityPool& pool = p.equality;
+  pool.bodies = {0, 1, -1, 2, 1, 3};
+  pool.rows = {3, 2, 1};
+  pool.jacobian_a = random_vector(54, 31);
+  pool.jacobian_b = random_vector(54, 32);
+  pool.r = random_vector(9, 33);
+  for (std::size_t row = 0; row < 9; ++row) {
+    const bool in_use = static_cast<std::int32_t>(row % 3) < pool.rows[row / 3];
+    if (!in_use) pool.r[row] = 0;
+    for (std::size_t k = 0; k < 6; ++k) {
+      if (in_use && (rotates || k < 3)) continue;
+      pool.jacobian_a[6 * row + k] = pool.jacobian_b[6 * row + k] = 0;
+    }
+  }
+  std::fill(pool.jacobian_a.begin() + 18, pool.jacobian_a.begin() + 36, 0.0);
+  p.validate("joints");
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("FCLIB: equality constraints of bodies go out as G and b and come back") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("out.hdf5");
+  for (const bool rotates : {false, true}) {
+    ContactProblem p = with_joints(rotates);
+    Doubles gamma = random_vector(3 * p.triples(), 34);
+    const std::size_t first = 3 * p.contacts();
+    for (const std::size_t unused : {5, 7, 8}) gamma[first + unused] = 0;
+    p.guesses["made up"] = {gamma, "random"};
+    export_fclib(path, p, false, dense_factoriser, true);
+    const Imported back = import_file(path);
+    CHECK(back.notes.empty());
+    back.problem.validate("imported");
+    const EqualityPool &found = back.problem.equality, &given = p.equality;
+    CHECK(found.bodies == given.bodies);
+    CHECK(found.rows == given.rows);
+    CHECK(found.jacobian_a == given.jacobian_a);
+    CHECK(found.jacobian_b == given.jacobian_b);
+    CHECK(found.r == given.r);
+    CHECK(back.problem.guesses.at("fclib-1").gamma == gamma);
+    // What the impulses do to the bodies, as the file says it and as the problem does.
+    const Hdf5File file = Hdf5File::open(path);
+    CHECK(file.read<double>("/guesses/1/l").data.size() == 6);
+    const Doubles changes = body_velocity_changes(p, gamma);
+    Doubles v;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      if (rotates || i % 6 < 3) v.push_back(changes[i]);
+    }
+    CHECK(relative_difference(file.read<double>("/guesses/1/v").data, v) < 1e-13);
+    check_parts(error_of([&] { import_file(path, FclibForm::assembled); }),
+                {"/fclib_global/G", "--form assembled"});
+    check_parts(error_of([&] { export_fclib(path, p, true, dense_factoriser, true); }),
+                {"/equality", "local problem"});
+  }
+}
+
+TEST_CASE("FCLIB: a force on bodies with joints becomes a part of their free velocities") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("force.hdf5");
+  Hdf5File file = Hdf5File::create(path, true);
+  put(file, "/fclib_global/spacedim", 3);
+  // Two bodies of 2 kg, one on the ground (n = z); a rod along x between them.
+  Doubles mass(36, 0.0), contact(18, 0.0);
+  for (std::size_t i = 0; i < 6; ++i) mass[7 * i] = 2;
+  contact[2 * 3] = contact[0 * 3 + 1] = contact[1 * 3 + 2] = 1;
+  put_matrix(file, "/fclib_global/M", mass, 6, 6, Storage::columns);
+  put_matrix(file, "/fclib_global/H", contact, 6, 3, Storage::rows);
+  put_matrix(file, "/fclib_global/G", Doubles{-1, 0, 0, 1, 0, 0}, 6, 1, Storage::triplets);
+  file.write("/fclib_global/vectors/f", Doubles{4, 0, -6, 10, 0, 0}, {6});
+  file.write("/fclib_global/vectors/w", Doubles{0, 0, 0}, {3});
+  file.write("/fclib_global/vectors/b", Doubles{0.25}, {1});
+  file.write("/fclib_global/vectors/mu", Doubles{0.5}, {1});
+  file.commit();
+  const ContactProblem p = import_file(path).problem;
+  p.validate("imported");
+  CHECK(p.r == Doubles{-3, 2, 0});
+  CHECK(p.equality.bodies == Ints{0, 1});
+  CHECK(p.equality.rows == Ints{1});
+  CHECK(p.equality.r == Doubles{3.25, 0, 0});
+}
+
+TEST_CASE("FCLIB: equality constraints of a local problem are eliminated") {
+  const TemporaryFolder folder;
+  const Doubles v = {1, 0, 0, 0.5, 0, 0, 0, 1, 0, 0, 0.25, 0}, r = {2, 0.5, 0.5, 4}, s = {1, -3};
+  const std::string path = local_file(folder, unsymmetric, Storage::columns, [&](Hdf5File& file) {
+    put_matrix(file, "/fclib_local/V", v, 6, 2, Storage::rows);
+    put_matrix(file, "/fclib_local/R", r, 2, 2, Storage::columns);
+    file.write("/fclib_local/vectors/s", s, {2});
+  });
+  const Imported found = import_file(path);
+  found.problem.validate("imported");
+  check_parts(found.notes.back(), {"2 equality rows", "eliminated"});
+  // R^-1 by hand: det = 7.75.
+  const Doubles inverse = {4 / 7.75, -0.5 / 7.75, -0.5 / 7.75, 2 / 7.75};
+  Doubles w(36), q = {-1, 0, 0.5, -2, 0, 0};
+  for (std::size_t i = 0; i < 6; ++i) {
+    for (std::size_t j = 0; j < 6; ++j) {
+      w[6 * i + j] = (unsymmetric[6 * i + j] + unsymmetric[6 * j + i]) / 2;
+      for (std::size_t k = 0; k < 4; ++k) {
+        w[6 * i + j] -= v[2 * i + k / 2] * inverse[k] * v[2 * j + k % 2];
+      }
+    }
+    for (std::size_t k = 0; k < 4; ++k) q[i] -= v[2 * i + k / 2] * inverse[k] * s[k % 2];
+  }
+  CHECK(relative_difference(dense(found.problem), w) < 1e-14);
+  CHECK(relative_difference(found.problem.r, q) < 1e-14);
+
+  const std::string other = local_file(folder, unsymmetric, Storage::rows, [&](Hdf5File& file) {
+    put_matrix(file, "/fclib_local/V", v, 6, 2, Storage::rows);
+    put_matrix(file, "/fclib_local/R", {1, 2, 2, 1}, 2, 2, Storage::columns);
+    file.write("/fclib_local/vectors/s", s, {2});
+  });
+  check_parts(error_of([&] { import_file(other); }), {"/fclib_local/R", "positive definite"});
+}
+
+TEST_CASE("FCLIB: what its files cannot say is not written") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("out.hdf5");
+  const auto complaint = [&](const ContactProblem& p, bool local) {
+    return error_of([&] { export_fclib(path, p, local, dense_factoriser, false); });
+  };
+  ContactProblem rolling = with_joints(true);
+  rolling.rolling = {{0}, {0.1}, {0, 0, 0}, {}};
+  check_parts(complaint(rolling, false), {"/rolling", "two moments", "three"});
+  ContactProblem yielding = with_joints(true);
+  yielding.equality.compliance.assign(9, 0.0);
+  yielding.equality.compliance[0] = 0.1;
+  check_parts(complaint(yielding, false), {"/equality/compliance"});
+  ContactProblem compliant = random_problem(RandomShape{});
+  compliant.compliance.assign(2 * compliant.contacts(), 0.25);
+  compliant.compliance[0] = 0.5;
+  check_parts(complaint(compliant, false), {"/contacts/compliance", "--local"});
+  CHECK_FALSE(std::filesystem::exists(path));
+
+  export_fclib(path, compliant, true, dense_factoriser, false);
+  const ContactProblem back = import_file(path).problem;
+  compliant.compliance.clear();
+  Doubles n = dense_delassus(compliant);
+  const std::size_t size = 3 * compliant.contacts();
+  for (std::size_t i = 0; i < size; ++i) n[i * size + i] += i == 0 ? 0.5 : 0.25;
+  CHECK(relative_difference(dense(back), n) < 1e-13);
+}
+
 TEST_CASE("FCLIB: what is refused, and where it says the fault is") {
   const TemporaryFolder folder;
   const auto complaint = [&](const auto& change) {
@@ -364,11 +523,13 @@ TEST_CASE("FCLIB: what is refused, and where it says the fault is") {
               {"/W/i[8]", "-1"});
   check_parts(complaint_with("/fclib_local/W/x", Doubles{1, 2}), {"/W/x", "at least 10"});
   check_parts(complaint([](Hdf5File& f) { f.write("/fclib_local/V/x", Doubles{1}, {1}); }),
-              {"/fclib_local/V", "equality constraints"});
+              {"/fclib_local", "V, R and vectors/s", "a part"});
   check_parts(complaint([](Hdf5File& f) { f.write("/fclib_local/R/x", Doubles{1}, {1}); }),
-              {"/fclib_local/R", "equality constraints"});
+              {"/fclib_local", "V, R and vectors/s", "a part"});
   check_parts(complaint([](Hdf5File& f) { f.write("/fclib_local/vectors/s", Doubles{1}, {1}); }),
-              {"vectors/s", "equality constraints"});
+              {"/fclib_local", "V, R and vectors/s", "a part"});
+  check_parts(complaint([](Hdf5File& f) { f.write("/fclib_local/G/x", Doubles{1}, {1}); }),
+              {"/fclib_local/G", "this kind of problem", "equality constraints"});
   check_parts(complaint([](Hdf5File& f) { f.make_group("/fclib_global_rolling"); }), {"rolling"});
   check_parts(complaint([](Hdf5File& f) { f.write("/solution/r", Doubles{1}, {1}); }),
               {"/solution/r", "6 values"});

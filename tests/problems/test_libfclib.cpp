@@ -94,6 +94,37 @@ TEST_CASE("libfclib reads our global problems") {
   fclib_delete_solutions(guesses, count);
 }
 
+TEST_CASE("libfclib reads our equality constraints") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("joint.hdf5");
+  ContactProblem problem = random_pile(4, 6, 1);
+  problem.equality.bodies = {0, 1};
+  problem.equality.rows = {2};
+  problem.equality.jacobian_a = {-1, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  problem.equality.jacobian_b = {1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  problem.equality.r = {0.5, -0.25, 0};
+  problem.guesses["joint"] = {Doubles(21, 0.0), "made up"};
+  problem.guesses["joint"].gamma[18] = 3;
+  problem.validate("joint");
+  export_fclib(path, problem, false, diagonal_factoriser, false);
+  const std::unique_ptr<fclib_global, Release> read(fclib_read_global(path.c_str()));
+  REQUIRE(read);
+  REQUIRE(read->G);
+  REQUIRE(read->G->n == 2);
+  Doubles g(24, 0.0);
+  g[0] = g[3] = -1;
+  g[6] = g[9] = 1;
+  CHECK(dense(*read->G) == g);
+  CHECK(Doubles(read->b, read->b + 2) == Doubles{0.5, -0.25});
+  int count = 0;
+  fclib_solution* guesses = fclib_read_guesses(path.c_str(), &count);
+  REQUIRE(count == 1);
+  CHECK(Doubles(guesses->l, guesses->l + 2) == Doubles{3, 0});
+  CHECK(guesses->v[0] == -3 * problem.inverse_mass[0]);
+  CHECK(guesses->v[3] == 3 * problem.inverse_mass[1]);
+  fclib_delete_solutions(guesses, count);
+}
+
 TEST_CASE("libfclib reads our local problems") {
   const TemporaryFolder folder;
   const std::string path = folder.file("stack.hdf5");

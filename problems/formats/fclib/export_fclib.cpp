@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "problems/base/error.hpp"
@@ -45,23 +46,74 @@ SparseColumns to_columns(const BlockMatrix& n) {
   return SparseColumns::from_triplets(3 * rows, 3 * rows, std::move(triplets));
 }
 
+/// What FCLIB cannot say. @throws InputError
+void check_expressible(const ContactProblem& problem, bool global, const std::string& path) {
+  const auto refuse = [&](const char* place, const char* expected, const char* found) {
+    throw InputError(path, place, expected, found);
+  };
+  if (problem.rolling.size() > 0) {
+    refuse("/rolling", "a problem without rolling resistance",
+           "one with it: FCLIB's rolling friction has two moments per contact, here one norm "
+           "limits three");
+  }
+  if (problem.is_compliant() && global) {
+    refuse("/contacts/compliance", "rigid contacts in a global problem (--local takes others)",
+           "compliant ones");
+  }
+  if (problem.equality.size() == 0) return;
+  if (!global) {
+    refuse("/equality", "no equality constraints in a local problem (a global one takes them)",
+           "some");
+  }
+  const auto& sigma = problem.equality.compliance;
+  if (std::any_of(sigma.begin(), sigma.end(), [](double value) { return value != 0; })) {
+    refuse("/equality/compliance", "equality constraints that do not yield", "compliant ones");
+  }
+}
+
+/// Adds Sigma, n and across, to the diagonal of N.
+void add_compliance(const std::vector<double>& sigma, BlockMatrix& n) {
+  for (std::size_t c = 0; c < sigma.size() / 2; ++c) {
+    for (std::int64_t k = n.row_offsets[c]; k < n.row_offsets[c + 1]; ++k) {
+      if (n.columns[k] != static_cast<std::int32_t>(c)) continue;
+      for (std::size_t l = 0; l < 3; ++l) n.blocks[9 * k + 4 * l] += sigma[2 * c + (l > 0)];
+    }
+  }
+}
+
+/// gamma by contacts, and lambda by the rows of equality constraints in use.
+struct Impulses {
+  std::vector<double> gamma, lambda;
+};
+Impulses split(const ContactProblem& problem, const std::vector<double>& all) {
+  const std::size_t n = 3 * problem.contacts();
+  Impulses result{{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)}, {}};
+  for (std::size_t k = 0; k < problem.equality.size(); ++k) {
+    for (std::int32_t row = 0; row < problem.equality.rows[k]; ++row) {
+      result.lambda.push_back(all[n + 3 * k + static_cast<std::size_t>(row)]);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 void export_fclib(const std::string& path, const ContactProblem& problem, bool local,
                   const MassFactoriser& factorise, bool overwrite) {
-  Hdf5File file = Hdf5File::create(path, overwrite);
   const bool bodies = problem.form == ContactProblem::Form::bodies;
+  check_expressible(problem, bodies && !local, path);
+  Hdf5File file = Hdf5File::create(path, overwrite);
   const std::size_t size = 3 * problem.contacts();
   const std::string group = bodies && !local ? "/fclib_global" : "/fclib_local";
   write_number(file, group + "/spacedim", 3);
-  std::vector<const std::vector<double>*> guesses;
-  if (problem.reference) guesses.push_back(&problem.reference->gamma);
-  for (const auto& named : problem.guesses) guesses.push_back(&named.second.gamma);
+  std::vector<Impulses> guesses;
+  if (problem.reference) guesses.push_back(split(problem, problem.reference->gamma));
+  for (const auto& named : problem.guesses) guesses.push_back(split(problem, named.second.gamma));
   if (!guesses.empty()) write_number(file, "/guesses/number_of_guesses", guesses.size());
   const auto write_guess = [&](std::size_t k, const std::vector<double>& u) {
     const std::string name = fmt::format("/guesses/{}", k + 1);
     file.write(name + "/u", u, {size});
-    file.write(name + "/r", *guesses[k], {size});
+    file.write(name + "/r", guesses[k].gamma, {size});
     return name;
   };
   if (bodies && !local) {
@@ -70,20 +122,27 @@ void export_fclib(const std::string& path, const ContactProblem& problem, bool l
     write_matrix(file, group + "/H", form.contact);
     file.write(group + "/vectors/f", form.f, {form.f.size()});
     file.write(group + "/vectors/w", form.w, {size});
+    if (!form.b.empty()) {
+      write_matrix(file, group + "/G", form.joint);
+      file.write(group + "/vectors/b", form.b, {form.b.size()});
+    }
     for (std::size_t k = 0; k < guesses.size(); ++k) {
-      const std::vector<double> v = velocities(form, *guesses[k], factorise, path);
+      const std::vector<double>& lambda = guesses[k].lambda;
+      const std::vector<double> v = velocities(form, guesses[k].gamma, lambda, factorise, path);
       const std::string name = write_guess(k, multiply_transposed_add(form.contact, v, form.w));
       file.write(name + "/v", v, {v.size()});
+      if (!lambda.empty()) file.write(name + "/l", lambda, {lambda.size()});
     }
   } else {
     BlockMatrix n = problem.delassus;
     std::vector<double> r = problem.r;
     if (bodies) condense(from_bodies(problem, path), factorise, path, "masses", n, r);
+    add_compliance(problem.compliance, n);
     const SparseColumns w = to_columns(n);
     write_matrix(file, group + "/W", w);
     file.write(group + "/vectors/q", r, {size});
     for (std::size_t k = 0; k < guesses.size(); ++k) {
-      write_guess(k, multiply_add(w, *guesses[k], r));
+      write_guess(k, multiply_add(w, guesses[k].gamma, r));
     }
   }
   file.write(group + "/vectors/mu", problem.mu, {problem.contacts()});

@@ -26,7 +26,11 @@ class FclibReader {
   /// are two and none is asked for
   std::string problem_group(FclibGroup asked) const {
     for (const char* rolling : {"/fclib_local_rolling", "/fclib_global_rolling"}) {
-      if (file_.has(rolling)) refuse(rolling, "a problem without rolling friction", "one with it");
+      if (file_.has(rolling)) {
+        refuse(rolling, "a problem without rolling friction",
+               "one with it: two moments per contact, that about the normal being free, where a "
+               "problem here limits all three by one norm");
+      }
     }
     const std::string local = "/fclib_local", global = "/fclib_global";
     if (asked == FclibGroup::any) {
@@ -77,6 +81,29 @@ class FclibReader {
   }
 
   SparseColumns matrix(const std::string& group, std::size_t rows, std::size_t columns) const;
+
+  /// Whether the problem has equality constraints. @throws InputError if it has a part of them, or
+  /// those of the other kind of problem
+  bool has_equality(const std::string& group) const {
+    const bool local = group == "/fclib_local";
+    const std::vector<const char*> own = local ? std::vector<const char*>{"/V", "/R", "/vectors/s"}
+                                               : std::vector<const char*>{"/G", "/vectors/b"},
+                                   others =
+                                       local ? std::vector<const char*>{"/G", "/vectors/b"}
+                                             : std::vector<const char*>{"/V", "/R", "/vectors/s"};
+    for (const char* name : others) {
+      if (file_.has(group + name)) {
+        refuse(group + name, "no such thing in this kind of problem", "equality constraints");
+      }
+    }
+    const auto there = std::count_if(own.begin(), own.end(),
+                                     [&](const char* name) { return file_.has(group + name); });
+    if (there > 0 && there < static_cast<std::ptrdiff_t>(own.size())) {
+      refuse(group, local ? "V, R and vectors/s of equality constraints" : "G and vectors/b",
+             "a part of them");
+    }
+    return there > 0;
+  }
 
   std::string text(const std::string& dataset) const {
     if (!file_.has(dataset)) return "";
@@ -192,7 +219,51 @@ BlockMatrix to_blocks(const SparseColumns& a) {
   return block_matrix(a.columns / 3, std::move(blocks));
 }
 
-void import_local(const FclibReader& reader, Imported& result, nlohmann::ordered_json& about) {
+/// a - b.
+BlockMatrix difference(const BlockMatrix& a, const BlockMatrix& b) {
+  std::vector<Block> blocks;
+  const auto add = [&](const BlockMatrix& matrix, double sign) {
+    for (std::size_t c = 0; c + 1 < matrix.row_offsets.size(); ++c) {
+      for (std::int64_t k = matrix.row_offsets[c]; k < matrix.row_offsets[c + 1]; ++k) {
+        Block block{static_cast<std::int32_t>(c), matrix.columns[k], {}};
+        for (int l = 0; l < 9; ++l) block.value[l] = sign * matrix.blocks[9 * k + l];
+        blocks.push_back(block);
+      }
+    }
+  };
+  add(a, 1);
+  add(b, -1);
+  return block_matrix(a.row_offsets.size() - 1, std::move(blocks));
+}
+
+/// V^T r + R lambda + s = 0, solved for lambda:  N = W - V R^-1 V^T,  r = q - V R^-1 s.
+void eliminate_equality(const FclibReader& reader, const MassFactoriser& factorise,
+                        Imported& result, nlohmann::ordered_json& about) {
+  const std::string group = "/fclib_local";
+  ContactProblem& problem = result.problem;
+  MassForm of_rows;
+  of_rows.f = reader.vector(group + "/vectors/s");
+  const std::size_t rows = of_rows.f.size(), size = 3 * problem.contacts();
+  for (double& value : of_rows.f) value = -value;
+  double asymmetry = 0;
+  of_rows.mass = symmetric_part(reader.matrix(group + "/R", rows, rows), asymmetry);
+  std::vector<Triplet> turned;
+  reader.matrix(group + "/V", size, rows).for_each([&](int i, int j, double value) {
+    turned.push_back({j, i, value});
+  });
+  of_rows.contact = SparseColumns::from_triplets(rows, size, std::move(turned));
+  of_rows.w = problem.r;
+  BlockMatrix taken;
+  condense(of_rows, factorise, reader.file().path(), group + "/R", taken, problem.r);
+  problem.delassus = difference(problem.delassus, taken);
+  about["equality_rows"] = rows;
+  about["asymmetry_of_r"] = asymmetry;
+  result.notes.push_back(
+      fmt::format("{} equality rows eliminated: N = W - V R^-1 V^T, r = q - V R^-1 s", rows));
+}
+
+void import_local(const FclibReader& reader, const MassFactoriser& factorise, Imported& result,
+                  nlohmann::ordered_json& about) {
   const std::string group = "/fclib_local";
   ContactProblem& problem = result.problem;
   const std::size_t size = 3 * problem.contacts();
@@ -201,12 +272,13 @@ void import_local(const FclibReader& reader, Imported& result, nlohmann::ordered
   double asymmetry = 0;
   const SparseColumns n = symmetric_part(reader.matrix(group + "/W", size, size), asymmetry);
   problem.delassus = to_blocks(n);
-  problem.delassus.asymmetry = asymmetry;
   about["asymmetry_of_w"] = asymmetry;
   if (asymmetry > 1e-12) {
     result.notes.push_back(
         fmt::format("W is unsymmetric by {:.2g} of its largest entry: N = (W + W^T)/2", asymmetry));
   }
+  if (reader.has_equality(group)) eliminate_equality(reader, factorise, result, about);
+  problem.delassus.asymmetry = asymmetry;
 }
 
 void import_global(const FclibReader& reader, FclibForm form, const MassFactoriser& factorise,
@@ -221,6 +293,11 @@ void import_global(const FclibReader& reader, FclibForm form, const MassFactoris
   double asymmetry = 0;
   given.mass = symmetric_part(reader.matrix(group + "/M", velocities, velocities), asymmetry);
   given.contact = reader.matrix(group + "/H", velocities, size);
+  if (reader.has_equality(group)) {
+    given.b = reader.vector(group + "/vectors/b");
+    given.joint = reader.matrix(group + "/G", velocities, given.b.size());
+    about["equality_rows"] = given.b.size();
+  }
   about["velocities"] = velocities;
   about["asymmetry_of_m"] = asymmetry;
   if (asymmetry > 1e-12) {
@@ -230,14 +307,31 @@ void import_global(const FclibReader& reader, FclibForm form, const MassFactoris
   if (form != FclibForm::assembled) {
     const std::string fault = to_bodies(given, problem);
     if (fault.empty()) return;
-    if (form == FclibForm::bodies) {
+    if (form == FclibForm::bodies || !given.b.empty()) {
       reader.refuse(group, "M and H of rigid bodies with orthonormal contact axes", fault);
     }
     result.notes.push_back("condensed to N = H^T M^-1 H, because " + fault);
   }
+  if (!given.b.empty()) {
+    reader.refuse(group + "/G", "a problem without equality constraints for --form assembled",
+                  "one with them");
+  }
   problem.form = ContactProblem::Form::assembled;
   condense(given, factorise, reader.file().path(), group + "/M", problem.delassus, problem.r);
   problem.delassus.asymmetry = asymmetry;
+}
+
+/// gamma with the lambda of rows behind it, three per constraint.
+void append_lambda(const FclibReader& reader, const std::string& dataset, const EqualityPool& pool,
+                   std::vector<double>& gamma) {
+  std::size_t rows = 0;
+  for (const std::int32_t own : pool.rows) rows += static_cast<std::size_t>(own);
+  std::vector<double> lambda(rows, 0.0);
+  if (reader.file().has(dataset)) lambda = reader.vector(dataset, rows, "one per column of G");
+  auto next = lambda.begin();
+  for (const std::int32_t own : pool.rows) {
+    for (std::int32_t row = 0; row < 3; ++row) gamma.push_back(row < own ? *next++ : 0);
+  }
 }
 
 /// Guesses that say something, by the names fclib-1, fclib-2, ...
@@ -250,6 +344,7 @@ void import_guesses(const FclibReader& reader, Imported& result) {
   for (std::int64_t k = 1; k <= number; ++k) {
     const std::string group = fmt::format("/guesses/{}", k);
     std::vector<double> r = reader.vector(group + "/r", problem.r.size(), "3 per contact");
+    append_lambda(reader, group + "/l", problem.equality, r);
     if (is_zero(r)) {
       ++zeros;
       continue;
@@ -271,11 +366,6 @@ Imported import_fclib(const std::string& path, FclibForm form, const MassFactori
   const std::int64_t dimension = reader.number(group + "/spacedim");
   if (dimension != 3) {
     reader.refuse(group + "/spacedim", "3: contacts in space", fmt::format("{}", dimension));
-  }
-  for (const char* name : {"/V", "/R", "/G", "/vectors/s", "/vectors/b"}) {
-    if (reader.file().has(group + name)) {
-      reader.refuse(group + name, "a problem without equality constraints", "their data");
-    }
   }
   Imported result;
   ContactProblem& problem = result.problem;
@@ -305,7 +395,7 @@ Imported import_fclib(const std::string& path, FclibForm form, const MassFactori
     about[name] = reader.text(group + "/info/" + name);
   }
   if (local) {
-    import_local(reader, result, about);
+    import_local(reader, factorise, result, about);
   } else {
     import_global(reader, form, factorise, result, about);
   }

@@ -26,9 +26,13 @@ enum class FclibGroup { any, local, global };
 ///     local    u = W r + q                                    N = (W + W^T)/2
 ///     global   M v = H r + f, u = H^T v + w                   N = H^T M^-1 H, M symmetrised
 ///
+/// Equality constraints of a global problem of bodies become those of the problem; of a local one
+/// they are eliminated, N = W - V R^-1 V^T.
+///
 /// @param factorise  for condensing global problems
-/// @throws InputError for a file that is no such problem: planar, with rolling friction, with
-///         equality constraints, or damaged; and for one with both kinds unless `group` says which
+/// @throws InputError for a file that is no such problem: planar, with rolling friction, global
+///         with equality constraints and not of bodies, or damaged; and for one with both kinds
+///         unless `group` says which
 Imported import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise,
                       FclibGroup group = FclibGroup::any);
 

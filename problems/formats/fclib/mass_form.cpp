@@ -158,8 +158,10 @@ void condense(const MassForm& form, const MassFactoriser& factorise, const std::
 }
 
 std::vector<double> velocities(const MassForm& form, const std::vector<double>& gamma,
-                               const MassFactoriser& factorise, const std::string& where) {
+                               const std::vector<double>& lambda, const MassFactoriser& factorise,
+                               const std::string& where) {
   std::vector<double> v = multiply_add(form.contact, gamma, form.f);
+  v = multiply_add(form.joint, lambda, std::move(v));
   if (v.empty()) return v;
   Parts whole;
   whole.place.resize(v.size());
@@ -294,7 +296,36 @@ std::string read_contact(const SparseColumns& h, std::size_t width, std::size_t 
   return "";
 }
 
-/// r = H^T M^-1 f + w.
+/// The columns of G as equality constraints, without their free velocity. @return "" or what they
+/// are not
+std::string read_joints(const SparseColumns& g, std::size_t width, ContactProblem& problem) {
+  EqualityPool& pool = problem.equality;
+  for (std::size_t j = 0; j < g.columns; ++j) {
+    std::map<int, std::array<double, 6>> sides;  // by body
+    for (std::int64_t l = g.offset[j]; l < g.offset[j + 1]; ++l) {
+      const auto row = static_cast<std::size_t>(g.row[l]);
+      sides[static_cast<int>(row / width)][row % width] = g.value[l];
+    }
+    if (sides.empty() || sides.size() > 2) {
+      return fmt::format("column {} of G touches {} bodies", j, sides.size());
+    }
+    const int a = sides.size() == 2 ? sides.begin()->first : -1, b = std::prev(sides.end())->first;
+    const std::size_t size = pool.size();
+    if (size == 0 || pool.rows.back() == 3 || pool.bodies[2 * size - 2] != a ||
+        pool.bodies[2 * size - 1] != b) {
+      pool.bodies.insert(pool.bodies.end(), {a, b});
+      pool.rows.push_back(0);
+      pool.jacobian_a.resize(pool.jacobian_a.size() + 18);
+      pool.jacobian_b.resize(pool.jacobian_b.size() + 18);
+    }
+    const std::size_t row = 3 * (pool.size() - 1) + static_cast<std::size_t>(pool.rows.back()++);
+    if (a >= 0) std::copy_n(sides[a].begin(), 6, pool.jacobian_a.begin() + 6 * row);
+    std::copy_n(sides[b].begin(), 6, pool.jacobian_b.begin() + 6 * row);
+  }
+  return "";
+}
+
+/// r = H^T M^-1 f + w, and G^T M^-1 f + b.
 void read_free_velocity(const MassForm& form, std::size_t width, ContactProblem& problem) {
   std::vector<double> v(form.f.size(), 0.0);
   for (std::size_t b = 0; b < problem.bodies(); ++b) {
@@ -306,6 +337,13 @@ void read_free_velocity(const MassForm& form, std::size_t width, ContactProblem&
     v[6 * b + 3] = spin.x, v[6 * b + 4] = spin.y, v[6 * b + 5] = spin.z;
   }
   problem.r = multiply_transposed_add(form.contact, v, form.w);
+  const std::vector<double> rows = multiply_transposed_add(form.joint, v, form.b);
+  EqualityPool& pool = problem.equality;
+  pool.r.assign(3 * pool.size(), 0.0);
+  auto next = rows.begin();
+  for (std::size_t k = 0; k < pool.size(); ++k) {
+    for (std::int32_t row = 0; row < pool.rows[k]; ++row) pool.r[3 * k + row] = *next++;
+  }
 }
 
 std::string try_bodies(const MassForm& form, std::size_t width, ContactProblem& problem) {
@@ -317,6 +355,7 @@ std::string try_bodies(const MassForm& form, std::size_t width, ContactProblem& 
   for (std::size_t c = 0; fault.empty() && c < n; ++c) {
     fault = read_contact(form.contact, width, c, problem);
   }
+  if (fault.empty()) fault = read_joints(form.joint, width, problem);
   if (fault.empty()) read_free_velocity(form, width, problem);
   return fault;
 }
@@ -382,6 +421,22 @@ MassForm from_bodies(const ContactProblem& p, const std::string& where) {
     }
   }
   MassForm form;
+  std::vector<Triplet> joint;
+  for (std::size_t k = 0; k < p.equality.size(); ++k) {
+    for (std::int32_t row = 0; row < p.equality.rows[k]; ++row) {
+      for (int side = 0; side < 2; ++side) {
+        const int b = p.equality.bodies[2 * k + side];
+        if (b < 0) continue;
+        const double* const of_row =
+            &(side == 0 ? p.equality.jacobian_a : p.equality.jacobian_b)[6 * (3 * k + row)];
+        for (int i = 0; i < width[b]; ++i) {
+          joint.push_back({first[b] + i, static_cast<std::int32_t>(form.b.size()), of_row[i]});
+        }
+      }
+      form.b.push_back(p.equality.r[3 * k + row]);
+    }
+  }
+  form.joint = SparseColumns::from_triplets(size, form.b.size(), std::move(joint));
   form.mass = SparseColumns::from_triplets(size, size, std::move(mass));
   form.contact = SparseColumns::from_triplets(size, 3 * n, std::move(contact));
   form.f.assign(size, 0.0);

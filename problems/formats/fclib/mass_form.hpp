@@ -16,6 +16,9 @@ struct MassForm {
   SparseColumns contact;  ///< H [d x 3n]
   std::vector<double> f;  ///< [d]
   std::vector<double> w;  ///< [3n]
+  // Equality constraints, M v = H gamma + G lambda + f and G^T v + b = 0.
+  SparseColumns joint;    ///< G [d x p]
+  std::vector<double> b;  ///< [p]
 };
 
 /// x <- A^-1 x, for a matrix that was factorised.
@@ -27,16 +30,17 @@ using MassFactoriser =
     std::function<MassSolve(const std::vector<std::int64_t>& offset, const std::vector<int>& row,
                             const std::vector<double>& value)>;
 
-/// N and r, by a factorisation of each connected part of M by itself. N has a block for each pair
-/// of contacts that touch the same part.
+/// N and r without equality constraints, by a factorisation of each connected part of M by itself.
+/// N has a block for each pair of contacts that touch the same part.
 /// @param where, place  of M, for the error
 /// @throws InputError if M is not positive definite
 void condense(const MassForm& form, const MassFactoriser& factorise, const std::string& where,
               const std::string& place, BlockMatrix& delassus, std::vector<double>& r);
 
-/// v = M^-1 (H gamma + f). @throws InputError if M is not positive definite
+/// v = M^-1 (H gamma + G lambda + f). @throws InputError if M is not positive definite
 std::vector<double> velocities(const MassForm& form, const std::vector<double>& gamma,
-                               const MassFactoriser& factorise, const std::string& where);
+                               const std::vector<double>& lambda, const MassFactoriser& factorise,
+                               const std::string& where);
 
 /// y + A x and y + A^T x.
 std::vector<double> multiply_add(const SparseColumns& a, const std::vector<double>& x,
@@ -47,12 +51,16 @@ std::vector<double> multiply_transposed_add(const SparseColumns& a, const std::v
 /// The same as bodies, contact frames and arms, where M and H are those of rigid bodies: M of
 /// 3x3 blocks m 1, or of 6x6 blocks diag(m 1, J); each contact touches one or two of them, by
 /// columns (±F^T, arm x ±F^T) with one orthonormal F. Fills inverse_mass, inverse_inertia,
-/// contact_bodies, frame, arm_a, arm_b and r; a contact of one body is one with the ground.
+/// contact_bodies, frame, arm_a, arm_b and r; a contact of one body is one with the ground. Each
+/// column of G must touch one or two bodies, too; up to three that follow each other and touch the
+/// same become an equality constraint.
 /// @return "" or why that is not so; `problem` is then unchanged
 std::string to_bodies(const MassForm& form, ContactProblem& problem);
 
-/// M and H of a problem in bodies form, with f = 0 and w = r. Immovable bodies drop out, bodies
+/// M, H and G of a problem in bodies form, with f = 0, w = r and b that of equality constraints, a
+/// column for each row in use. Immovable bodies drop out, bodies
 /// without rotation have 3 velocities.
+/// Rolling resistance and compliance are not looked at.
 /// @throws InputError for a body that rotates with a singular inverse mass or inertia
 MassForm from_bodies(const ContactProblem& problem, const std::string& where);
 

@@ -1,0 +1,121 @@
+#include "solvers/admm/ordered_triples.hpp"
+
+#include "solvers/core/scales.hpp"
+
+namespace ccp {
+
+OrderedTriples::OrderedTriples(const Problem& problem, const DeviceArray<const int*>& order)
+    : contacts_(problem.contacts()),
+      rolling_(problem.pools().rolling()),
+      equality_(problem.pools().equality()),
+      pools_(problem.pools().size()),
+      compliant_(problem.pools().is_compliant()),
+      order_(order),
+      length_(problem.pool_length()),
+      scale_("ccp::OrderedTriples::scale", problem.triples()),
+      limit_("ccp::OrderedTriples::limit", rolling_),
+      rolling_of_("ccp::OrderedTriples::rolling_of", rolling_ > 0 ? contacts_ : 0),
+      rows_(problem.pools().rows()),
+      sigma_("ccp::OrderedTriples::sigma", compliant_ ? pools_ : 0),
+      r_("ccp::OrderedTriples::r", 3 * static_cast<std::size_t>(problem.triples())) {
+  const OrderedContacts contacts(problem, order);
+  normal_ = contacts.normal;
+  mu_ = contacts.mu;
+  set_up(problem, contacts);
+  take_free_velocity(problem);
+}
+
+void OrderedTriples::set_up(const Problem& problem, const OrderedContacts& contacts) {
+  const auto scale = scale_, limit = limit_, of_contact = contacts.scale;
+  const auto order = order_;
+  const auto rolling_of = rolling_of_;
+  const int first = contacts_, rolling = rolling_;
+  const double typical = problem.delassus_scale();
+  const auto length = length_;
+  const auto sigma = sigma_;
+  const bool compliant = compliant_;
+  const auto given = problem.pools().rolling_of();
+  const auto rho = problem.pools().rho();
+  const auto compliance = problem.pools().compliance();
+  Kokkos::parallel_for(
+      "ccp::OrderedTriples::contacts", range(contacts_), KOKKOS_LAMBDA(const int c) {
+        scale(c) = of_contact(c);
+        if (rolling == 0) return;
+        const int k = given(order(c));
+        rolling_of(c) = k < 0 ? -1 : first + k;
+        if (k >= 0) scale(first + k) = of_contact(c);
+      });
+  Kokkos::parallel_for(
+      "ccp::OrderedTriples::pools", range(pools_), KOKKOS_LAMBDA(const int j) {
+        const double unit = length(j);
+        if (j < rolling) limit(j) = rho(j) / unit;
+        if (j >= rolling) scale(first + j) = typical;
+        if (!compliant) return;
+        const Sym3 s = compliance(j);
+        sigma(j) = symmetric([&](int p, int q) { return unit * unit * s(p, q); });
+      });
+}
+
+void OrderedTriples::take_free_velocity(const Problem& problem) {
+  gather_velocities(problem.r(), r_);
+  q_ = velocity_scale(problem);
+}
+
+void OrderedTriples::gather_impulses(const ConstVectorView& from, const VectorView& to) const {
+  gather(from, to, true);
+}
+void OrderedTriples::gather_velocities(const ConstVectorView& from, const VectorView& to) const {
+  gather(from, to, false);
+}
+
+void OrderedTriples::gather(const ConstVectorView& from, const VectorView& to,
+                            bool impulses) const {
+  const auto order = order_;
+  const auto length = length_;
+  const int contacts = contacts_;
+  Kokkos::parallel_for(
+      "ccp::OrderedTriples::gather", range(size()), KOKKOS_LAMBDA(const int t) {
+        if (t < contacts) {
+          store3(to, t, load3(from, order(t)));
+          return;
+        }
+        const double unit = length(t - contacts);
+        store3(to, t, (impulses ? 1 / unit : unit) * load3(from, t));
+      });
+}
+
+void OrderedTriples::write(const Problem& problem, const ConstVectorView& from, Vector& to) const {
+  const VectorView view = overwrite_view(to);
+  const auto order = order_;
+  const auto length = length_;
+  const int contacts = contacts_;
+  Kokkos::parallel_for(
+      "ccp::OrderedTriples::write", range(size()), KOKKOS_LAMBDA(const int t) {
+        if (t < contacts) {
+          store3(view, order(t), load3(from, t));
+        } else {
+          store3(view, t, length(t - contacts) * load3(from, t));
+        }
+      });
+  problem.to_contact_axes(view, view);
+}
+
+void OrderedTriples::yield(const DeviceArray<const double*>& rho,
+                           const DeviceArray<Sym3*>& blocks) const {
+  const auto sigma = sigma_;
+  const bool compliant = compliant_;
+  const int contacts = contacts_;
+  Kokkos::parallel_for(
+      "ccp::OrderedTriples::yield", range(pools_), KOKKOS_LAMBDA(const int j) {
+        const double own = rho(contacts + j);
+        if (!compliant) {
+          blocks(j) = {1 / own, 0, 0, 1 / own, 0, 1 / own};
+          return;
+        }
+        Sym3 stiff = sigma(j);
+        stiff.xx += own, stiff.yy += own, stiff.zz += own;
+        blocks(j) = inverse(stiff);
+      });
+}
+
+}  // namespace ccp
