@@ -34,6 +34,10 @@ class ReproduceTest(FolderCase):
             data = (self.folder / f"{base}.{ending}").read_bytes()
             self.assertTrue(data.startswith(magic), f"{base}.{ending} is none")
             self.assertGreater(len(data), 5000)
+        return self.points(base)
+
+    def points(self, base):
+        """What was drawn: {panel: {curve: (x, y)}}."""
         points: dict[int, dict[str, list[tuple[float, float]]]] = {}
         with open(self.folder / f"{base}.csv", encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
@@ -51,7 +55,7 @@ class ReproduceTest(FolderCase):
             "kleinert2014-fig11", "kleinert2014-tolerance", "anitescu-lcp", "anitescu-particle",
             "anitescu-time", "anitescu-ellipse", "anitescu-painleve", "anitescu-nut",
             "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
-            "koziara2019-fig2", "koziara2019-table4", "which-law"])
+            "wang2016-drum", "koziara2019-fig2", "koziara2019-table4", "which-law"])
         self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
@@ -299,6 +303,36 @@ class ReproduceTest(FolderCase):
                                ("projected Gauss-Jacobi", 0.37)):
             count, front = panels[2][solver]
             np.testing.assert_allclose(front[3:], factor * np.sqrt(count[3:]), rtol=0.04)
+
+    def test_drum(self):
+        """What is drawn is the mean of what the program says of an instant."""
+        drum = "rotating-drum[spheres=40,drum=0.1,width=0.03,omega=2,wait=0.2]"
+        _, errors = self.reproduce("wang2016-drum", "--program", PROGRAM, "--problems",
+                                   "column[spheres=3]", "-o", self.folder, expect=1)
+        self.assertIn("expected rotating-drum[option=value,...]", errors)
+        self.reproduce("wang2016-drum", "--program", PROGRAM, "--problems", drum, "-o", self.folder)
+        name = "wang2016-drum-rotating-drum-spheres-40-drum-0.1-width-0.03-omega-2-wait-0.2"
+        panels = self.points(name)
+        for curve, start in (("cold", "cold"), ("warm, history", "history")):
+            for at, count in enumerate((10, 30, 100, 200)):
+                with h5py.File(self.folder / name / f"{start}-{count}.h5") as file:
+                    outer = file["steps/outer"][()]  # twice as many in steps with an impact
+                    self.assertEqual(set(outer[outer > 0]) - {2 * count}, {count})
+                    place, speed = file["bodies/position"][()], file["bodies/velocity"][()]
+                    end = file["summary/values"].attrs
+                    angle, plug = end["angle"], end["plug"]
+                    volume = file["bodies/size"][:, 0] ** 3
+                against = np.stack([speed[:, :, 0] - 2 * place[:, :, 2], speed[:, :, 1],
+                                    speed[:, :, 2] + 2 * place[:, :, 0]])
+                slip = np.sqrt((against**2).sum(axis=0)) / 0.1
+                angles = np.degrees(np.arctan2(*-(place * volume[:, None]).sum(axis=1).T[[0, 2]]))
+                self.assertAlmostEqual(angles[-1], angle, 9)
+                self.assertAlmostEqual((slip[-1] <= 0.15).mean(), plug, 9)
+                found = [panels[panel][name][1][at] for panel, name in (
+                    (4, curve), (4, curve + ", mean speeds of these 2 s"), (5, curve))]
+                np.testing.assert_allclose(found, [
+                    100 * (slip <= 0.15).mean(), 100 * (slip.mean(axis=0) <= 0.15).mean(),
+                    angles.mean()], rtol=1e-9)
 
     def test_pyramids(self):
         panels = self.figure("anitescu-lcp", None, "--time-limit", "1")

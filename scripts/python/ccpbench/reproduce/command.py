@@ -43,7 +43,8 @@ def parse_arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
                         help="default: results/reproduce")
     parser.add_argument("--program", metavar="P", help="the ccpbench program")
     parser.add_argument("--problems", metavar="WHICH", default="ours",
-                        help="ours (default), author, or a problem file or name for all of them")
+                        help="ours (default), author, or a problem file, name or scene for all of "
+                             "them")
     parser.add_argument("--states", metavar="DIR", type=Path,
                         help="folder with the author's three .vtu files")
     parser.add_argument("--time-limit", metavar="S", type=positive_number,

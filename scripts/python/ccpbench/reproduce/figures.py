@@ -15,6 +15,7 @@ from ccpbench.reproduce import (
     koziara2019,
     laws,
     wang2016,
+    wang2016_drum,
     wang2016_sound,
 )
 from ccpbench.reproduce.workshop import Workshop, run_on_sequence, run_study
@@ -96,6 +97,9 @@ FIGURES = [
     Figure("wang2016-sound",
            "Wang 2016 Sect. 1: how far iterations carry a disturbance of a column",
            wang2016_sound.run_sound, wang2016_sound.draw_sound, 0.2),
+    Figure("wang2016-drum",
+           "Wang 2016 Figs. 10-13: plug flow and angle of a drum that turns, cold and warm",
+           wang2016_drum.run_drums, wang2016_drum.draw_drums, 11),
     Figure("koziara2019-fig2",
            "Koziara 2019 Figs. 2 and 4: pqn over absolute delta, epsilon and m",
            run_on_sequence("koziara2019-fig2"), koziara2019.draw_sensitivity, 4),

@@ -1,5 +1,6 @@
 """Makes the runs of a figure: where the program, the problems and the results are."""
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -23,7 +24,7 @@ class Choice:
     """What the command line says of all figures."""
     program: str
     output: Path
-    problems: str = "ours"            # or "author", or a problem file or name for all of them
+    problems: str = "ours"            # or "author", or a file, name or scene for all of them
     states: Path | None = None        # the author's files; with "author"
     time_limit: float | None = None   # s per run, instead of the study's own
     fresh: bool = False               # forget the runs of an earlier call
@@ -36,7 +37,7 @@ class Workshop:
         self.program, self.problems = choice.program, choice.problems
         self.states, self.time_limit = choice.states, choice.time_limit
         self.temporary = Path(temporary)
-        other = "" if self.problems == "ours" else f"-{Path(self.problems).stem}"
+        other = "" if self.problems == "ours" else "-" + short_name(self.problems)
         self.name = name + other
         self.folder = choice.output / self.name
         if choice.fresh and self.folder.is_dir():
@@ -62,6 +63,15 @@ class Workshop:
             print(f"[{done + 1}/{len(absent)}{left}] ", end="")
             path.parent.mkdir(parents=True, exist_ok=True)
             self.run(*words, "-o", path, "--quiet", "--force", accept=accept)
+
+    def scene(self, ours: str) -> str:
+        """What is simulated: the figure's own, or --problems with other options of that scene."""
+        kind = ours.partition("[")[0]
+        if self.problems == "ours":
+            return ours
+        if self.problems.partition("[")[0] != kind:
+            raise Failure(f"--problems {self.problems}: expected {kind}[option=value,...]")
+        return self.problems
 
     def motions(self, jobs: Mapping[str, Sequence[object]], accept: Sequence[int] = (0,)) -> None:
         """Trajectories NAME.h5 with a frame after every step, by the arguments of `simulate`."""
@@ -111,6 +121,13 @@ class Workshop:
             study.write_text("\n".join([f"name: {name}", f"include: {name}", *changes, ""]),
                              encoding="utf-8")
         self.run("run", study, "-o", self.folder, "--resume", accept=RESULTS_TOO)
+
+
+def short_name(problems: str) -> str:
+    """For files and folders: of a path its stem, of SCENE[option=value,...] its letters."""
+    if "[" in problems:
+        return re.sub("[^A-Za-z0-9.]+", "-", problems).strip("-")
+    return Path(problems).stem
 
 
 def run_study(name: str, *numbers: int) -> Callable[[Workshop], None]:
