@@ -55,7 +55,8 @@ class ReproduceTest(FolderCase):
             "kleinert2014-fig11", "kleinert2014-tolerance", "anitescu-lcp", "anitescu-particle",
             "anitescu-time", "anitescu-ellipse", "anitescu-painleve", "anitescu-nut",
             "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
-            "wang2016-drum", "koziara2019-fig2", "koziara2019-table4", "which-law"])
+            "wang2016-pile", "wang2016-drum", "koziara2019-fig2", "koziara2019-table4",
+            "which-law"])
         self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
@@ -303,6 +304,26 @@ class ReproduceTest(FolderCase):
                                ("projected Gauss-Jacobi", 0.37)):
             count, front = panels[2][solver]
             np.testing.assert_allclose(front[3:], factor * np.sqrt(count[3:]), rtol=0.04)
+
+    def test_pile_that_melts(self):
+        self.reproduce("wang2016-pile", "--program", PROGRAM, "--problems",
+                       "rolling-pile[spheres=12]", "-o", self.folder)
+        folder = self.folder / "wang2016-pile-rolling-pile-spheres-12"
+        panels = self.points(folder.name)
+        with h5py.File(folder / "rest.h5") as file:
+            before = file["bodies/position"][-1, :, 2].mean()
+        names = {"cold": "cold", "history": "history", "normals": "history, normals only",
+                 "plain": "history, velocities without it", "model": "model"}
+        for start, name in names.items():
+            for at, count in enumerate((10, 30, 100)):
+                with h5py.File(folder / f"{start}-{count}.h5") as file:
+                    after = file["bodies/position"][-1, :, 2].mean()
+                self.assertAlmostEqual(panels[4][name][1][at], 100 * (1 - after / before), 9)
+            with h5py.File(folder / f"{start}-100.h5") as file:
+                rows = {kind: file[f"row_residuals/{kind}"][()][-1]
+                        for kind in ("normal", "tangential", "rolling")}
+            rows["rolling"] *= 0.0065  # m, the radius
+            np.testing.assert_allclose(panels[6][name][1], list(rows.values()), rtol=1e-9)
 
     def test_drum(self):
         """What is drawn is the mean of what the program says of an instant."""

@@ -16,6 +16,7 @@ from ccpbench.reproduce import (
     laws,
     wang2016,
     wang2016_drum,
+    wang2016_pile,
     wang2016_sound,
 )
 from ccpbench.reproduce.workshop import Workshop, run_on_sequence, run_study
@@ -97,6 +98,9 @@ FIGURES = [
     Figure("wang2016-sound",
            "Wang 2016 Sect. 1: how far iterations carry a disturbance of a column",
            wang2016_sound.run_sound, wang2016_sound.draw_sound, 0.2),
+    Figure("wang2016-pile",
+           "Wang 2016 Figs. 5, 6, 8, 9: a pile that melts with few iterations, by five starts",
+           wang2016_pile.run_piles, wang2016_pile.draw_piles, 7),
     Figure("wang2016-drum",
            "Wang 2016 Figs. 10-13: plug flow and angle of a drum that turns, cold and warm",
            wang2016_drum.run_drums, wang2016_drum.draw_drums, 11),
