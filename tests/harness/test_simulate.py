@@ -327,7 +327,9 @@ class Simulate(CommandLine):
         trench = "blade[spheres=150,length=0.4,width=0.15,blade=0.06,edge=0.02,{}]"
         self.simulate(trench.format("speed=0,mu=0,margin=0"), "--dt", "5e-3", "--until", "0.8",
                       "-o", bed)
-        result = self.simulate(trench.format("wait=0"), "--from", bed, "--until", "0.6", "-o", out)
+        # The blade starts at once and jams: an exact step throws spheres, on some builds far away.
+        result = self.simulate(trench.format("wait=0"), "--from", bed, "--until", "0.6", "-o", out,
+                               "--solver", "apgd", "--iterations", "300", "--fixed-iterations")
         self.assertEqual(result["values"]["outside"], 0)
         self.assertAlmostEqual(result["values"]["blade_front"], 0.12, 12)
         with h5py.File(out) as file:
