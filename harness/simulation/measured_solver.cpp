@@ -36,14 +36,12 @@ class Judge : public Observer {
       clock_.resume();
     }
     if (outer >= accuracy_.max_iterations) return true;
-    const bool looks = std::isfinite(accuracy_.residual) || std::isfinite(accuracy_.error);
-    if (!looks || outer < next_) return false;
+    if (!accuracy_.bounded() || outer < next_) return false;
     next_ = std::max(outer + 1, outer + outer / 5);
     clock_.pause();
     write_gamma(gamma_);
     const Measures measures = measure(gamma_);
-    good_ = (std::isinf(accuracy_.residual) || residual(measures) <= accuracy_.residual) &&
-            (std::isinf(accuracy_.error) || measures[Measure::error] <= accuracy_.error);
+    good_ = accuracy_.met(measures[Measure::error], residual(measures));
     clock_.resume();
     return good_;
   }

@@ -204,12 +204,10 @@ void Simulation::keep_last_frame() {
 }
 
 const Step& Simulation::step() {
-  StepAccuracy accuracy;
-  accuracy.residual =
-      request_.fixed_iterations ? std::numeric_limits<double>::infinity() : request_.residual;
-  accuracy.error =
-      request_.fixed_iterations ? std::numeric_limits<double>::infinity() : request_.error;
-  accuracy.max_iterations = request_.iterations;
+  StepAccuracy accuracy = asked();
+  if (request_.fixed_iterations) {
+    accuracy.error = accuracy.residual = std::numeric_limits<double>::infinity();
+  }
   solver_->reset();
   if (request_.row_residuals.count(steps_made()) > 0) {
     solver_->set_watch(
@@ -230,7 +228,7 @@ const Step& Simulation::step() {
   t.status.push_back(tally.solves > 0 ? tally.status : "no_solve");
   t.solver_time.push_back(tally.seconds);
   t.residual.push_back(tally.residual);
-  unsolved_ += !solved();
+  unsolved_ += !asked().met(tally.error, tally.residual);
   double deepest = 0;
   for (const double gap : last_.problem.gap) deepest = std::max(deepest, -gap);
   t.penetration.push_back(deepest);
@@ -260,10 +258,12 @@ SceneValues Simulation::values() const {
   return setup_.values ? setup_.values(bodies_) : SceneValues();
 }
 
-bool Simulation::solved() const {
-  const SolveTally& tally = solver_->tally();
-  return (std::isinf(request_.residual) || tally.residual <= request_.residual) &&
-         (std::isinf(request_.error) || tally.error <= request_.error);
+StepAccuracy Simulation::asked() const {
+  StepAccuracy accuracy;
+  accuracy.error = request_.error;
+  accuracy.residual = request_.residual;
+  accuracy.max_iterations = request_.iterations;
+  return accuracy;
 }
 
 std::vector<std::pair<std::string, std::string>> Simulation::key() const {

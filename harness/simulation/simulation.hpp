@@ -79,7 +79,7 @@ class Simulation {
   void set_scene();
   /// @throws InputError for a trajectory of other bodies
   void take_bodies(const std::string& path);
-  bool solved() const;  ///< the step that was made, as asked for
+  StepAccuracy asked() const;
   void keep_frame();
   void keep_row_residuals(const ContactProblem& problem, long outer,
                           const std::vector<double>& gamma);

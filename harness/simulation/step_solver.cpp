@@ -17,10 +17,7 @@ class StepObserver : public Observer {
  public:
   StepObserver(const Problem& problem, const StepAccuracy& accuracy)
       : accuracy_(accuracy), gamma_(problem.map(), 1) {
-    const bool bounded = std::isfinite(accuracy.error) || std::isfinite(accuracy.residual);
-    if (bounded && !accuracy.converged) {
-      referee_.emplace(problem);
-    }
+    if (accuracy.bounded() && !accuracy.converged) referee_.emplace(problem);
   }
 
   bool observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) override {
@@ -28,8 +25,7 @@ class StepObserver : public Observer {
     if (!referee_ || progress.counters.outer % accuracy_.interval != 0) return false;
     write_gamma(gamma_);
     const Measures measures = referee_->measure(gamma_);
-    return good_ = measures[Measure::error] <= accuracy_.error &&
-                   measures[Measure::residual] <= accuracy_.residual;
+    return good_ = accuracy_.met(measures[Measure::error], measures[Measure::residual]);
   }
   bool satisfied() const override { return good_; }
 

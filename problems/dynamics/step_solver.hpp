@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -14,6 +15,13 @@ struct StepAccuracy {
   double residual = std::numeric_limits<double>::infinity();  ///< scale-free
   int interval = 20;       ///< outer iterations between looks at these
   bool converged = false;  ///< in place of the bounds: until the solver itself has converged
+
+  bool bounded() const { return std::isfinite(error) || std::isfinite(residual); }
+  /// Both bounds; what has none is not looked at, so it may be NaN.
+  bool met(double error_found, double residual_found) const {
+    return (std::isinf(error) || error_found <= error) &&
+           (std::isinf(residual) || residual_found <= residual);
+  }
 };
 
 /// Solves the contact problem of one time step. Whoever makes steps gets it injected: problems/

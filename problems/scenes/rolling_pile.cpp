@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
+
+#include "problems/scenes/random.hpp"
+#include "problems/scenes/wang_spheres.hpp"
 
 namespace ccp {
 namespace {
@@ -13,28 +15,15 @@ constexpr double pi = 3.14159265358979323846;
 
 class RollingPile : public Scene {
  public:
-  RollingPile() {
-    model_.dt = 5e-3;
-    model_.mu = 0.91;
-    model_.rolling = 0.32;
-    model_.restitution = 0.18;
-    model_.impact_speed = 0.05;
-    model_.hertz.young = 6e6;
-  }
-
   OptionList options() override {
-    return OptionList("rolling-pile", "scene")
-        .integer("spheres", spheres_, {1, 100000}, "Number of spheres")
+    OptionList list("rolling-pile", "scene");
+    list.integer("spheres", spheres_, {1, 100000}, "Number of spheres")
         .number("diameter", diameter_, Range::positive(), "Of a sphere, m")
         .number("spread", spread_, {0, 1, false, true}, "Diameters differ by at most that part")
         .number("density", density_, Range::positive(), "kg/m^3")
         .number("slenderness", slenderness_, Range::positive(),
-                "Height of the tower over its width")
-        .number("mu", model_.mu, Range::at_least(0), "Friction coefficient")
-        .number("rolling", model_.rolling, Range::at_least(0), "Coefficient of rolling resistance")
-        .number("restitution", model_.restitution, {0, 1}, "Newton's coefficient of restitution")
-        .number("young", model_.hertz.young, Range::positive(), "Young's modulus, Pa")
-        .number("dt", model_.dt, Range::positive(), "Time step, s")
+                "Height of the tower over its width");
+    return add_wang_spheres(list, model_)
         .integer("seed", seed_, {0, 1e9}, "Of diameters and places");
   }
 
@@ -56,10 +45,8 @@ class RollingPile : public Scene {
  private:
   /// A grid, each sphere somewhere in its cell.
   Bodies tower() const {
-    std::mt19937_64 random(seed_);
-    const auto uniform = [&] {
-      return 2 * static_cast<double>(random() >> 11) * 0x1p-53 - 1;  // [-1, 1)
-    };
+    Random random(seed_);
+    const auto uniform = [&] { return random.uniform(-1, 1); };
     const int width =
         std::max(1, static_cast<int>(std::lround(std::cbrt(spheres_ / slenderness_))));
     const double largest = diameter_ * (1 + spread_), pitch = 1.1 * largest;
@@ -90,7 +77,7 @@ class RollingPile : public Scene {
     return {{"height", height}, {"mean_radius", reach}, {"max_speed", speed}};
   }
 
-  StepModel model_;
+  StepModel model_ = wang_spheres();
   int spheres_ = 1000;
   double diameter_ = 0.013, spread_ = 0, density_ = 3700, slenderness_ = 2;
   std::uint64_t seed_ = 1;

@@ -7,6 +7,7 @@
 
 #include "problems/base/error.hpp"
 #include "problems/scenes/loose_fill.hpp"
+#include "problems/scenes/wang_spheres.hpp"
 
 namespace ccp {
 namespace {
@@ -21,30 +22,17 @@ constexpr double plug_speed = 0.15;  // Wang 2016: of R omega, against the drum
 //     ( )--
 class RotatingDrum : public Scene {
  public:
-  RotatingDrum() {
-    model_.dt = 5e-3;
-    model_.mu = 0.91;
-    model_.rolling = 0.32;
-    model_.restitution = 0.18;
-    model_.impact_speed = 0.05;
-    model_.hertz.young = 6e6;
-  }
-
   OptionList options() override {
-    return OptionList("rotating-drum", "scene")
-        .integer("spheres", spheres_, Range::at_least(1), "Number of spheres")
+    OptionList list("rotating-drum", "scene");
+    list.integer("spheres", spheres_, Range::at_least(1), "Number of spheres")
         .number("drum", drum_, Range::positive(), "Inner diameter of the drum, m")
         .number("width", width_, Range::positive(), "Between its plates, m")
         .number("omega", omega_, Range::at_least(0), "Of the drum, rad/s")
         .number("wait", wait_, Range::at_least(0), "Before it turns, s")
         .number("diameter", large_, Range::positive(), "Of every second sphere, m")
         .number("second", small_, Range::positive(), "Diameter of the others, m")
-        .number("density", density_, Range::positive(), "Of the spheres, kg/m^3")
-        .number("mu", model_.mu, Range::at_least(0), "Friction coefficient")
-        .number("rolling", model_.rolling, Range::at_least(0), "Coefficient of rolling resistance")
-        .number("restitution", model_.restitution, {0, 1}, "Newton's coefficient of restitution")
-        .number("young", model_.hertz.young, Range::positive(), "Young's modulus, Pa")
-        .number("dt", model_.dt, Range::positive(), "Time step, s")
+        .number("density", density_, Range::positive(), "Of the spheres, kg/m^3");
+    return add_wang_spheres(list, model_)
         .integer("seed", seed_, Range::at_least(0), "Of the spheres' first places");
   }
 
@@ -122,7 +110,7 @@ class RotatingDrum : public Scene {
             {"plug", plug / static_cast<double>(end.count())}};
   }
 
-  StepModel model_;
+  StepModel model_ = wang_spheres();
   std::uint64_t spheres_ = 860, seed_ = 1;
   double drum_ = 0.26, width_ = 0.065, omega_ = 0.354, wait_ = 0.5;
   double large_ = 0.013, small_ = 0.010, density_ = 3700;

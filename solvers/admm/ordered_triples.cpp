@@ -11,12 +11,10 @@ OrderedTriples::OrderedTriples(const Problem& problem, const DeviceArray<const i
       pools_(problem.pools().size()),
       compliant_(problem.pools().is_compliant()),
       order_(order),
-      length_(problem.pool_length()),
+      units_(problem),
       scale_("ccp::OrderedTriples::scale", problem.triples()),
-      limit_("ccp::OrderedTriples::limit", rolling_),
       rolling_of_("ccp::OrderedTriples::rolling_of", rolling_ > 0 ? contacts_ : 0),
       rows_(problem.pools().rows()),
-      sigma_("ccp::OrderedTriples::sigma", compliant_ ? pools_ : 0),
       r_("ccp::OrderedTriples::r", 3 * static_cast<std::size_t>(problem.triples())) {
   const OrderedContacts contacts(problem, order);
   normal_ = contacts.normal;
@@ -26,17 +24,12 @@ OrderedTriples::OrderedTriples(const Problem& problem, const DeviceArray<const i
 }
 
 void OrderedTriples::set_up(const Problem& problem, const OrderedContacts& contacts) {
-  const auto scale = scale_, limit = limit_, of_contact = contacts.scale;
+  const auto scale = scale_, of_contact = contacts.scale;
   const auto order = order_;
   const auto rolling_of = rolling_of_;
   const int first = contacts_, rolling = rolling_;
   const double typical = problem.delassus_scale();
-  const auto length = length_;
-  const auto sigma = sigma_;
-  const bool compliant = compliant_;
   const auto given = problem.pools().rolling_of();
-  const auto rho = problem.pools().rho();
-  const auto compliance = problem.pools().compliance();
   Kokkos::parallel_for(
       "ccp::OrderedTriples::contacts", range(contacts_), KOKKOS_LAMBDA(const int c) {
         scale(c) = of_contact(c);
@@ -46,14 +39,8 @@ void OrderedTriples::set_up(const Problem& problem, const OrderedContacts& conta
         if (k >= 0) scale(first + k) = of_contact(c);
       });
   Kokkos::parallel_for(
-      "ccp::OrderedTriples::pools", range(pools_), KOKKOS_LAMBDA(const int j) {
-        const double unit = length(j);
-        if (j < rolling) limit(j) = rho(j) / unit;
-        if (j >= rolling) scale(first + j) = typical;
-        if (!compliant) return;
-        const Sym3 s = compliance(j);
-        sigma(j) = symmetric([&](int p, int q) { return unit * unit * s(p, q); });
-      });
+      "ccp::OrderedTriples::joints", range(equality_),
+      KOKKOS_LAMBDA(const int k) { scale(first + rolling + k) = typical; });
 }
 
 void OrderedTriples::take_free_velocity(const Problem& problem) {
@@ -71,7 +58,7 @@ void OrderedTriples::gather_velocities(const ConstVectorView& from, const Vector
 void OrderedTriples::gather(const ConstVectorView& from, const VectorView& to,
                             bool impulses) const {
   const auto order = order_;
-  const auto length = length_;
+  const auto length = units_.length;
   const int contacts = contacts_;
   Kokkos::parallel_for(
       "ccp::OrderedTriples::gather", range(size()), KOKKOS_LAMBDA(const int t) {
@@ -87,7 +74,7 @@ void OrderedTriples::gather(const ConstVectorView& from, const VectorView& to,
 void OrderedTriples::write(const Problem& problem, const ConstVectorView& from, Vector& to) const {
   const VectorView view = overwrite_view(to);
   const auto order = order_;
-  const auto length = length_;
+  const auto length = units_.length;
   const int contacts = contacts_;
   Kokkos::parallel_for(
       "ccp::OrderedTriples::write", range(size()), KOKKOS_LAMBDA(const int t) {
@@ -102,7 +89,7 @@ void OrderedTriples::write(const Problem& problem, const ConstVectorView& from, 
 
 void OrderedTriples::yield(const DeviceArray<const double*>& rho,
                            const DeviceArray<Sym3*>& blocks) const {
-  const auto sigma = sigma_;
+  const auto sigma = units_.compliance;
   const bool compliant = compliant_;
   const int contacts = contacts_;
   Kokkos::parallel_for(

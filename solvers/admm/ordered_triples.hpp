@@ -2,11 +2,12 @@
 
 #include "solvers/core/constraint_cones.hpp"
 #include "solvers/velocity_space/ordered_contacts.hpp"
+#include "solvers/velocity_space/pool_units.hpp"
 
 namespace ccp {
 
 /// The triples of a problem and their cones for the splitting: contacts in an order of their own,
-/// then those beside them (ConstraintPools) in the units of contacts (BodyPools). There a contact
+/// then those beside them (ConstraintPools) in the units of contacts (PoolUnits). There a contact
 /// and its rolling triple have one penalty, so that projections are Euclidean.
 class OrderedTriples {
  public:
@@ -41,7 +42,7 @@ class OrderedTriples {
   }
   /// Sigma p of a triple beside the contacts, m/s.
   KOKKOS_INLINE_FUNCTION Vec3 yielded(int t, const Vec3& p) const {
-    return compliant_ && t >= contacts_ ? sigma_(t - contacts_) * p : Vec3{};
+    return compliant_ && t >= contacts_ ? units_.compliance(t - contacts_) * p : Vec3{};
   }
   /// The triples of a cone: the first, and the rolling one or -1.
   KOKKOS_INLINE_FUNCTION int first_triple(int cone) const {
@@ -64,8 +65,8 @@ class OrderedTriples {
       store3(z, cone, project_friction_cone(load3(z, cone), n, mu_(cone)));
       return;
     }
-    const RollingTriples nearest =
-        project_rolling_cone({load3(z, cone), load3(z, k)}, n, mu_(cone), limit_(k - contacts_));
+    const RollingTriples nearest = project_rolling_cone({load3(z, cone), load3(z, k)}, n, mu_(cone),
+                                                        units_.limit(k - contacts_));
     store3(z, cone, nearest.contact);
     store3(z, k, nearest.rolling);
   }
@@ -82,12 +83,11 @@ class OrderedTriples {
   double q_ = 1;
   DeviceArray<const int*> order_;
   DeviceArray<const double* [3]> normal_;
-  DeviceArray<const double*> mu_, length_;
+  DeviceArray<const double*> mu_;
+  PoolUnits units_;
   DeviceArray<double*> scale_;    ///< [triples]
-  DeviceArray<double*> limit_;    ///< [rolling] no unit
   DeviceArray<int*> rolling_of_;  ///< [n] in the order here, -1: none
   DeviceArray<const int*> rows_;  ///< [equality]
-  DeviceArray<Sym3*> sigma_;      ///< [pools] 1/kg
   VectorView r_;
 };
 

@@ -43,12 +43,10 @@ inline void upload_to(const VectorView& device, const std::vector<double>& data)
 }
 
 /// Copies a flat device array to the host.
-inline std::vector<double> download(const ConstVectorView& device) {
-  const auto host = Kokkos::create_mirror_view(device);
-  Kokkos::deep_copy(host, device);
-  std::vector<double> data(host.extent(0));
-  for (std::size_t i = 0; i < data.size(); ++i) data[i] = host(i);
-  return data;
+template <class View>
+std::vector<typename View::non_const_value_type> download(const View& device) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
+  return {host.data(), host.data() + host.extent(0)};
 }
 
 }  // namespace ccp

@@ -65,55 +65,28 @@ class InnerObserver : public Observer {
 
 /// Looks at every iteration of the inner solver as one of newton, ends it when Coulomb's law holds
 /// and keeps the best impulses.
-class NewtonObserver : public Observer {
+class NewtonObserver : public PhaseObserver {
  public:
   NewtonObserver(const Problem& problem, const CoulombOptions& options, const NewtonShift& shift,
                  Observer& outer)
-      : problem_(problem),
-        options_(options),
-        shift_(shift),
-        outer_(outer),
-        gamma_(problem.map(), 1),
-        best_(problem) {}
+      : PhaseObserver(problem, outer), options_(options), shift_(shift) {}
 
   bool observe(const Progress& progress, const std::function<void(Vector&)>& write) override {
-    write(gamma_);
-    residual_ = optimality(problem_, Law::coulomb, gamma_).residual();
-    best_.offer(gamma_, residual_);
-    counters_ = progress.counters;
-    counters_.krylov += shift_.iterations();
-    const auto write_gamma = [this](Vector& out) {
-      Kokkos::deep_copy(overwrite_view(out), read_view(gamma_));
-    };
-    stopped_ = outer_.observe({counters_, residual_}, write_gamma);
-    reached_ = residual_ <= options_.tolerance;
-    gain_.see(residual_, counters_.outer);
-    return stopped_ || reached_ || stuck() || counters_.outer >= options_.max_outer;
+    Counters counters = progress.counters;
+    counters.krylov += shift_.iterations();
+    look(write, counters, options_.tolerance);
+    pass_on();
+    gain_.see(residual(), counters.outer);
+    return stopped() || reached() || stuck() || counters.outer >= options_.max_outer;
   }
-  bool satisfied() const override { return reached_ || outer_.satisfied(); }
-  bool out_of_time() override { return outer_.out_of_time(); }
-
-  const BestImpulses& best() const { return best_; }
-  /// Of the last iterate.
-  double residual() const { return residual_; }
-  const Counters& counters() const { return counters_; }
-  bool stopped() const { return stopped_; }
-  bool reached() const { return reached_; }
   /// Nothing was gained in many iterations.
   bool stuck() const { return gain_.since() >= patience; }
 
   static constexpr long patience = 10;  ///< iterations
 
  private:
-  const Problem& problem_;
   const CoulombOptions& options_;
   const NewtonShift& shift_;
-  Observer& outer_;
-  Vector gamma_;
-  BestImpulses best_;
-  Counters counters_;
-  bool stopped_ = false, reached_ = false;
-  double residual_ = std::numeric_limits<double>::infinity();
   GainWatch gain_;
 };
 
@@ -239,11 +212,7 @@ Info CoulombSolver::newton(Vector& gamma, Observer& observer) {
   Info info = inner_->solve(gamma, watch);
   follows_->following = nullptr;
   info.counters.krylov += shift.iterations();
-  const bool content = observer.satisfied();  // with what inner_ has handed back
-  if (!content && std::isfinite(watch.best().residual())) {
-    Kokkos::deep_copy(overwrite_view(gamma), read_view(watch.best().gamma()));
-  }
-  info.own_residual = content ? watch.residual() : watch.best().residual();
+  info.own_residual = watch.hand_back_best(observer.satisfied(), gamma);
   if (watch.stopped() || observer.out_of_time()) {
     info.status = Status::stopped_by_observer;
   } else if (info.own_residual <= options_.tolerance) {
@@ -273,11 +242,7 @@ Info CoulombSolver::sweep(double aim, Vector& gamma, Observer& observer, const I
   Info info = before;
   for (const auto& [part, time] : swept.timers) info.timers[part] += time;
   info.counters = watch.counters();
-  info.own_residual = watch.residual();
-  if (!watch.satisfied()) {
-    Kokkos::deep_copy(overwrite_view(gamma), read_view(watch.best().gamma()));
-    info.own_residual = watch.best().residual();
-  }
+  info.own_residual = watch.hand_back_best(watch.satisfied(), gamma);
   info.message += fmt::format(", then {} sweeps", swept.counters.outer);
   if (watch.stopped()) {
     info.status = Status::stopped_by_observer;

@@ -61,7 +61,7 @@ class AssembledSystem : public VelocitySystem {
         p, KOKKOS_LAMBDA(const int c, const Vec3& d) { store3(f, c, d); });
   }
   double speed(const ConstVectorView& f) const override;
-  void assemble(const DeviceArray<Sym3*>& k) override;
+  void assemble(const DeviceArray<Sym3*>& k, const DeviceArray<CrossBlock*>&) override;
   bool takes_roots() const override { return true; }
   void assemble_roots(const DeviceArray<ImpulseRoot*>& roots) override { roots_ = roots; }
 
@@ -96,7 +96,7 @@ double AssembledSystem::speed(const ConstVectorView& f) const {
   return largest;
 }
 
-void AssembledSystem::assemble(const DeviceArray<Sym3*>& k) {
+void AssembledSystem::assemble(const DeviceArray<Sym3*>& k, const DeviceArray<CrossBlock*>&) {
   const DeviceArray<ImpulseRoot*> roots("ccp::AssembledSystem::roots", contacts_);
   Kokkos::parallel_for(
       "ccp::AssembledSystem::assemble", range(contacts_),

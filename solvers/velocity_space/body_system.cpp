@@ -13,11 +13,6 @@
 namespace ccp {
 namespace {
 
-std::vector<int> to_host_vector(const DeviceArray<const int*>& array) {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), array);
-  return {host.data(), host.data() + host.extent(0)};
-}
-
 template <int NB>
 class BodySystem : public VelocitySystem {
  public:
@@ -30,7 +25,6 @@ class BodySystem : public VelocitySystem {
   void contact_velocities(const ConstVectorView& z, const VectorView& d) const override;
   void load(const ConstVectorView& p, const VectorView& f) const override;
   double speed(const ConstVectorView& f) const override;
-  void assemble(const DeviceArray<Sym3*>& k) override { assemble(k, {}); }
   void assemble(const DeviceArray<Sym3*>& k, const DeviceArray<CrossBlock*>& cross) override;
   double iteration_bytes() const override;
   Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
@@ -141,8 +135,8 @@ BodySystem<NB>::BodySystem(const Problem& problem, const ContactProblem& host,
       for (std::size_t k = 0; k < n; ++k) places.contact[contact_order[k]] = static_cast<int>(k);
       places.row_offset = lower.offset;
       places.column = lower.column;
-      places.column_offset = to_host_vector(pattern_.column_offset);
-      places.place = to_host_vector(pattern_.place);
+      places.column_offset = download(pattern_.column_offset);
+      places.place = download(pattern_.place);
       for (std::size_t b = 0; b < lower.column.size(); ++b) {
         places.has_contacts.push_back(contact_range[2 * b] < contact_range[2 * b + 1] ? 1 : 0);
       }

@@ -58,15 +58,10 @@ class VelocitySystem {
   /// farthest contact, m/s.
   virtual double speed(const ConstVectorView& f) const = 0;
 
-  /// Takes the blocks K, [n] kg, positive semidefinite.
-  virtual void assemble(const DeviceArray<Sym3*>& k) = 0;
-  /// The same where there are triples beside the contacts.
-  /// @param k  [triples], @param cross  [rolling] K between a contact and its rolling triple; empty
-  ///           = zero
-  virtual void assemble(const DeviceArray<Sym3*>& k, const DeviceArray<CrossBlock*>& cross) {
-    (void)cross;
-    assemble(k);
-  }
+  /// Takes the blocks K, [triples] kg, positive semidefinite.
+  /// @param cross  [rolling] K between a contact and its rolling triple; empty = zero
+  virtual void assemble(const DeviceArray<Sym3*>& k, const DeviceArray<CrossBlock*>& cross) = 0;
+  void assemble(const DeviceArray<Sym3*>& k) { assemble(k, {}); }
   /// Whether it takes factors of these blocks, which have more digits, for the blocks.
   virtual bool takes_roots() const { return false; }
   virtual void assemble_roots(const DeviceArray<ImpulseRoot*>& roots) { (void)roots; }

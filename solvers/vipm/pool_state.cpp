@@ -28,8 +28,7 @@ PoolState::PoolState(const Problem& problem, ContactState& contacts)
       equality_(problem.pools().equality()),
       given_(contacts.given()),
       place_("ccp::Vipm::place", rolling_),
-      length_(problem.pool_length()),
-      sigma_("ccp::Vipm::sigma", problem.pools().size()),
+      units_(problem),
       rows_(problem.pools().rows()),
       softness_(1e-8 * problem.delassus_scale()),
       r_("ccp::Vipm::pool_r", 3 * static_cast<std::size_t>(problem.pools().size())),
@@ -45,27 +44,15 @@ PoolState::PoolState(const Problem& problem, ContactState& contacts)
 }
 
 void PoolState::set_up(const Problem& problem) {
-  const ConstraintPools& pools = problem.pools();
-  const DeviceArray<double*> limit("ccp::Vipm::limit", rolling_);
-  const auto length = length_;
-  const auto rho = pools.rho();
-  const auto compliance = pools.compliance();
-  const auto sigma = sigma_;
+  const auto length = units_.length;
   const auto from = problem.r();
   const auto r = r_;
-  const int first = first_, rolling = rolling_;
+  const int first = first_;
   Kokkos::parallel_for(
-      "ccp::Vipm::set_up_pools", range(pools.size()), KOKKOS_LAMBDA(const int j) {
-        const double unit = length(j);
-        if (j < rolling) limit(j) = rho(j) / unit;
-        store3(r, j, unit * load3(from, first + j));
-        if (compliance.extent(0) == 0) return;
-        const Sym3 s = compliance(j);
-        sigma(j) = symmetric([&](int p, int q) { return unit * unit * s(p, q); });
-      });
-  limit_ = limit;
+      "ccp::Vipm::set_up_pools", range(rolling_ + equality_),
+      KOKKOS_LAMBDA(const int j) { store3(r, j, length(j) * load3(from, first + j)); });
   if (rolling_ == 0) return;
-  const auto rolling_of = pools.rolling_of();
+  const auto rolling_of = problem.pools().rolling_of();
   const auto given = given_;
   const auto place = place_;
   Kokkos::parallel_for(
@@ -78,7 +65,7 @@ void PoolState::set_up(const Problem& problem) {
 // ---- units and starts ---------------------------------------------------------------------------
 
 void PoolState::to_units_of_contacts(const ConstVectorView& from, const VectorView& to) const {
-  const auto length = length_;
+  const auto length = units_.length;
   const int first = first_;
   Kokkos::parallel_for(
       "ccp::Vipm::to_units", range(rolling_ + equality_), KOKKOS_LAMBDA(const int j) {
@@ -87,7 +74,7 @@ void PoolState::to_units_of_contacts(const ConstVectorView& from, const VectorVi
 }
 
 void PoolState::from_units_of_contacts(const ConstVectorView& from, const VectorView& to) const {
-  const auto length = length_;
+  const auto length = units_.length;
   const int first = first_;
   Kokkos::parallel_for(
       "ccp::Vipm::from_units", range(rolling_ + equality_),
@@ -111,7 +98,7 @@ void PoolState::start_impulses(const ConstVectorView& guess, double least) {
   const auto given = given_;
   const auto place = place_;
   const auto normal = normal_;
-  const auto limit = limit_;
+  const auto limit = units_.limit;
   const int first = first_, rolling = rolling_;
   Kokkos::parallel_for(
       "ccp::Vipm::start_moments", range(rolling_ + equality_), KOKKOS_LAMBDA(const int j) {
@@ -132,9 +119,9 @@ void PoolState::start_impulses(const ConstVectorView& guess, double least) {
 void PoolState::start_velocities(const VectorView& d, double least) {
   const auto gamma = contacts_.gamma(), u = contacts_.u();
   const auto r = r_;
-  const auto sigma = sigma_;
+  const auto sigma = units_.compliance;
   const auto split = split_;
-  const auto limit = limit_;
+  const auto limit = units_.limit;
   const int first = first_, rolling = rolling_;
   Kokkos::parallel_for(
       "ccp::Vipm::start_split", range(rolling_ + equality_), KOKKOS_LAMBDA(const int j) {
@@ -153,8 +140,8 @@ ContactState::Guess PoolState::judge(const ConstVectorView& guess, const ConstVe
   const auto given = given_;
   const auto place = place_;
   const auto r = r_;
-  const auto sigma = sigma_;
-  const auto limit = limit_;
+  const auto sigma = units_.compliance;
+  const auto limit = units_.limit;
   const int first = first_, rolling = rolling_;
   ContactState::Guess result;
   Kokkos::parallel_reduce(
@@ -178,8 +165,7 @@ ContactState::Guess PoolState::judge(const ConstVectorView& guess, const ConstVe
   return result;
 }
 
-// ---- scaling
-// -------------------------------------------------------------------------------------
+// ---- scaling -----------------------------------------------------------------------------------
 
 void PoolState::take_split(const VectorView& d) const {
   const auto given = given_;
@@ -198,8 +184,8 @@ ContactState::Sums PoolState::scale(const ConstVectorView& d) {
   const auto place = place_;
   const auto r = r_;
   const auto normal = normal_, split = split_;
-  const auto limit = limit_;
-  const auto sigma = sigma_;
+  const auto limit = units_.limit;
+  const auto sigma = units_.compliance;
   const auto sliding = sliding_, turning = turning_;
   const int first = first_;
   ContactState::Sums sums;
@@ -242,7 +228,7 @@ ContactState::Sums PoolState::scale(const ConstVectorView& d) {
 void PoolState::scale_joints(const ConstVectorView& d, double& largest) const {
   const auto gamma = contacts_.gamma(), gap = contacts_.gap();
   const auto r = r_;
-  const auto sigma = sigma_;
+  const auto sigma = units_.compliance;
   const int first = first_, rolling = rolling_;
   Kokkos::parallel_reduce(
       "ccp::Vipm::scale_joints", range(equality_),
@@ -277,7 +263,7 @@ void PoolState::stiffness(const DeviceArray<Sym3*>& of_contacts) {
   const auto given = given_;
   const auto place = place_;
   const auto sliding = sliding_, turning = turning_;
-  const auto sigma = sigma_;
+  const auto sigma = units_.compliance;
   const auto rows = rows_;
   const double softness = softness_;
   const int first = first_, rolling = rolling_;
@@ -310,8 +296,7 @@ void PoolState::stiffness(const DeviceArray<Sym3*>& of_contacts) {
       });
 }
 
-// ---- directions
-// ----------------------------------------------------------------------------------
+// ---- directions --------------------------------------------------------------------------------
 
 namespace {
 
@@ -349,7 +334,7 @@ struct SplitBalance {
 void PoolState::right_hand_side(bool predictor, const VectorView& p) {
   const auto gamma = contacts_.gamma(), gap = contacts_.gap(), g = contacts_.dgamma();
   const auto dnormal = dnormal_, offset = offset_;
-  const auto sigma = sigma_;
+  const auto sigma = units_.compliance;
   const auto turning = turning_;
   const auto k = k_;
   const int first = first_, rolling = rolling_;
@@ -421,7 +406,7 @@ ContactState::Step PoolState::measure_step() const {
   const auto gamma = contacts_.gamma(), u = contacts_.u(), dgamma = contacts_.dgamma(),
              du = contacts_.du();
   const auto normal = normal_, dnormal = dnormal_, split = split_, dsplit = dsplit_;
-  const auto limit = limit_;
+  const auto limit = units_.limit;
   const int first = first_;
   ContactState::Step step;
   step.theta = 1e300;
@@ -462,7 +447,7 @@ ContactState::Step PoolState::direction(const ConstVectorView& d) {
   const auto gamma = contacts_.gamma(), gap = contacts_.gap(), dgamma = contacts_.dgamma(),
              du = contacts_.du();
   const auto normal = normal_, dnormal = dnormal_, dsplit = dsplit_, change = change_;
-  const auto sigma = sigma_;
+  const auto sigma = units_.compliance;
   const auto turning = turning_;
   const int first = first_;
   Kokkos::parallel_for(
@@ -484,7 +469,7 @@ ContactState::Step PoolState::direction(const ConstVectorView& d) {
 ContactState::Step PoolState::refine(const ConstVectorView& d) {
   const auto dgamma = contacts_.dgamma(), du = contacts_.du();
   const auto dnormal = dnormal_, dsplit = dsplit_, change = change_;
-  const auto sigma = sigma_;
+  const auto sigma = units_.compliance;
   const auto turning = turning_;
   const int first = first_;
   Kokkos::parallel_for(
@@ -504,7 +489,7 @@ void PoolState::corrector_target(double sigma_mu) {
   const auto gamma = contacts_.gamma(), u = contacts_.u(), dgamma = contacts_.dgamma(),
              du = contacts_.du();
   const auto normal = normal_, dnormal = dnormal_, split = split_, dsplit = dsplit_;
-  const auto limit = limit_;
+  const auto limit = units_.limit;
   const int first = first_;
   Kokkos::parallel_for(
       "ccp::Vipm::rolling_target", range(rolling_), KOKKOS_LAMBDA(const int k) {
@@ -530,7 +515,7 @@ void PoolState::advance(double theta) {
   constexpr double rounding = 4e-16;
   const auto gamma = contacts_.gamma(), u = contacts_.u();
   const auto normal = normal_, dnormal = dnormal_, split = split_, dsplit = dsplit_;
-  const auto limit = limit_;
+  const auto limit = units_.limit;
   const int first = first_;
   Kokkos::parallel_for(
       "ccp::Vipm::advance_rolling", range(rolling_), KOKKOS_LAMBDA(const int k) {

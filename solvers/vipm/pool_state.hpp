@@ -1,6 +1,7 @@
 #pragma once
 
 #include "solvers/velocity_space/body_pools.hpp"
+#include "solvers/velocity_space/pool_units.hpp"
 #include "solvers/vipm/contact_state.hpp"
 #include "solvers/vipm/wide_cone.hpp"
 
@@ -77,9 +78,8 @@ class PoolState {
   ContactState& contacts_;
   int first_ = 0, rolling_ = 0, equality_ = 0;
   GivenContacts given_;
-  DeviceArray<int*> place_;                    ///< [rolling] of their contacts
-  DeviceArray<const double*> length_, limit_;  ///< [pools] m, [rolling] no unit
-  DeviceArray<Sym3*> sigma_;                   ///< [pools] 1/kg
+  DeviceArray<int*> place_;  ///< [rolling] of their contacts
+  PoolUnits units_;
   DeviceArray<const int*> rows_;
   double softness_ = 0;                   ///< of joints, 1/kg
   VectorView r_;                          ///< [3 pools] m/s

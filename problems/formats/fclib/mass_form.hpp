@@ -58,9 +58,8 @@ std::vector<double> multiply_transposed_add(const SparseColumns& a, const std::v
 std::string to_bodies(const MassForm& form, ContactProblem& problem);
 
 /// M, H and G of a problem in bodies form, with f = 0, w = r and b that of equality constraints, a
-/// column for each row in use. Immovable bodies drop out, bodies
-/// without rotation have 3 velocities.
-/// Rolling resistance and compliance are not looked at.
+/// column for each row in use. Immovable bodies drop out, bodies without rotation have 3
+/// velocities. Rolling resistance and compliance are not looked at.
 /// @throws InputError for a body that rotates with a singular inverse mass or inertia
 MassForm from_bodies(const ContactProblem& problem, const std::string& where);
 

@@ -3,11 +3,18 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from matplotlib.collections import PatchCollection
+from matplotlib.colors import Normalize
+from matplotlib.patches import Circle
+
+from ccpbench.arrays import Floats
 from ccpbench.console import complain
 from ccpbench.figures import FONT, axis_label, draw_series, limits, median_curve, set_ticks
 from ccpbench.reproduce.workshop import Failure
 from ccpbench.results import Instance, Run, Series, Table, group, read_folder
 from ccpbench.tables import target_table
+from ccpbench.trajectory import Trajectory
 
 OWN_AXIS = 0.62  # inches between panels that have a y axis each
 NO_HEAD, ONE_LINE = 0.08, 0.25  # inches above the panels
@@ -102,3 +109,18 @@ def linear(axes: Any, x: str, y: str) -> None:
     axes.set(xlabel=x, ylabel=y)
     axes.grid(color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)
+
+
+def draw_spheres(axes: Any, motion: Trajectory, values: Floats, colours: str,
+                 between: tuple[float, float], edge: str) -> PatchCollection:
+    """The last frame as seen along y, in cm, the nearest spheres on top. `values` [b] are shown by
+    the map `colours`, from one of `between` to the other. Returns what has that map."""
+    place, radius = motion.position[-1], motion.body_size[:, 0]
+    order = np.argsort(-place[:, 1])  # the nearest last
+    spheres = PatchCollection(
+        [Circle((100 * place[b, 0], 100 * place[b, 2]), 100 * radius[b]) for b in order],
+        cmap=colours, norm=Normalize(*between), edgecolor=edge, linewidth=0.2)
+    spheres.set_array(values[order])
+    axes.add_collection(spheres)
+    axes.set(aspect="equal", xlabel="x [cm]", ylabel="z [cm]")
+    return spheres

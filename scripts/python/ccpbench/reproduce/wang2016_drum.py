@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.collections import PatchCollection
-from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import SMALL, Sheet
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title
+from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, draw_spheres, linear, panel_title
 from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
 from ccpbench.tables import Origin
@@ -79,17 +77,11 @@ def read_drum(path: Path) -> Drum:
 
 def draw_section(axes: Any, drum: Drum, title: str) -> Any:
     """The end plate's view of the last frame, by the speed against the drum; what has that."""
-    place, radius = drum.motion.position[-1], drum.motion.body_size[:, 0]
-    order = np.argsort(-place[:, 1])  # the nearest last
-    spheres = PatchCollection(
-        [Circle((100 * place[b, 0], 100 * place[b, 2]), 100 * radius[b]) for b in order],
-        cmap="viridis", norm=Normalize(0, 4 * PLUG), edgecolor="0.3", linewidth=0.2)
-    spheres.set_array(drum.slip[-1][order])
-    axes.add_collection(spheres)
+    spheres = draw_spheres(axes, drum.motion, drum.slip[-1], "viridis", (0, 4 * PLUG), "0.3")
     wall = 50 * float(drum.option["drum"])
     axes.add_patch(Circle((0, 0), wall, fill=False, color="black", linewidth=0.8))
     reach = (-1.05 * wall, 1.05 * wall)
-    axes.set(aspect="equal", xlim=reach, ylim=reach, xlabel="x [cm]", ylabel="z [cm]")
+    axes.set(xlim=reach, ylim=reach)
     panel_title(axes, title)
     return spheres
 

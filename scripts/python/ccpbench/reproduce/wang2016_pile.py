@@ -4,14 +4,18 @@ from typing import Any
 
 import h5py
 import numpy as np
-from matplotlib.collections import PatchCollection
-from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title, set_scale
+from ccpbench.reproduce.drawing import (
+    ONE_LINE,
+    OWN_AXIS,
+    draw_spheres,
+    linear,
+    panel_title,
+    set_scale,
+)
 from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
 from ccpbench.tables import Origin
@@ -63,14 +67,8 @@ def residuals(path: Path, radius: float) -> dict[str, Floats]:
 
 def draw_section(axes: Any, motion: Trajectory, title: str) -> None:
     """From the side, the nearer the lighter."""
-    place, radius = motion.position[-1], motion.body_size[:, 0]
-    order = np.argsort(-place[:, 1])  # the nearest last
-    spheres = PatchCollection(
-        [Circle((100 * place[b, 0], 100 * place[b, 2]), 100 * radius[b]) for b in order],
-        cmap="Greys_r", norm=Normalize(-0.25, 0.1), edgecolor="0.2", linewidth=0.2)
-    spheres.set_array(-place[order, 1])
-    axes.add_collection(spheres)
-    axes.set(aspect="equal", xlim=(-18, 18), ylim=(-1, 12), xlabel="x [cm]", ylabel="z [cm]")
+    draw_spheres(axes, motion, -motion.position[-1, :, 1], "Greys_r", (-0.25, 0.1), "0.2")
+    axes.set(xlim=(-18, 18), ylim=(-1, 12))
     axes.axhline(0, color="black", linewidth=0.6)
     panel_title(axes, title)
 

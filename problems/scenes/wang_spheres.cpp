@@ -1,0 +1,25 @@
+#include "problems/scenes/wang_spheres.hpp"
+
+namespace ccp {
+
+StepModel wang_spheres() {
+  StepModel model;
+  model.dt = 5e-3;
+  model.mu = 0.91;
+  model.rolling = 0.32;
+  model.restitution = 0.18;
+  model.impact_speed = 0.05;
+  model.hertz.young = 6e6;
+  return model;
+}
+
+OptionList& add_wang_spheres(OptionList& list, StepModel& model) {
+  using Range = OptionList::Range;
+  return list.number("mu", model.mu, Range::at_least(0), "Friction coefficient")
+      .number("rolling", model.rolling, Range::at_least(0), "Coefficient of rolling resistance")
+      .number("restitution", model.restitution, {0, 1}, "Newton's coefficient of restitution")
+      .number("young", model.hertz.young, Range::positive(), "Young's modulus, Pa")
+      .number("dt", model.dt, Range::positive(), "Time step, s");
+}
+
+}  // namespace ccp
