@@ -265,8 +265,8 @@ std::array<double, 12> response_of(const Bodies& bodies, const JointRows& rows, 
     const int body = (side == 0 ? joint.a : joint.b).body;
     if (body < 0) continue;
     const auto i = static_cast<std::size_t>(body);
-    const double* j =
-        &(side == 0 ? rows.jacobian_a : rows.jacobian_b)[static_cast<std::size_t>(6 * row)];
+    const auto& jacobian = side == 0 ? rows.jacobian_a : rows.jacobian_b;
+    const double* j = &jacobian[std::size_t{6} * static_cast<std::size_t>(row)];
     const Vec3 spin = spin_from(bodies, i, bodies.turned(i), {j[3], j[4], j[5]});
     const double light = 1 / bodies.mass[i];
     const double entry[6] = {light * j[0], light * j[1], light * j[2], spin.x, spin.y, spin.z};
