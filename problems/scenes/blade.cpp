@@ -88,6 +88,8 @@ class Blade : public Scene {
     loose.largest = largest_;
     loose.density = density_;
     loose.kind = BodyKind::non_rotating;
+    loose.pitch = 1.5;  // or spheres that cannot roll stand in columns
+    loose.jitter = 0.24;
     loose.radius = [this](std::size_t, Random& random) {
       return random.uniform(smallest_, largest_);
     };

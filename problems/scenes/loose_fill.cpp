@@ -10,16 +10,14 @@
 namespace ccp {
 namespace {
 
-constexpr double pitch = 1.1, jitter = 0.045;  // of the largest diameter: 1 + 2 jitter < pitch
-
 struct Axis {
   int cells;
   double first, step;  ///< m
 };
 
-/// Cells of equal width that fill a length.
-Axis divide(double low, double high, double diameter) {
-  const int cells = static_cast<int>((high - low) / (pitch * diameter));
+/// Cells of equal width, at least `width`, that fill a length.
+Axis divide(double low, double high, double width) {
+  const int cells = static_cast<int>((high - low) / width);
   const double step = (high - low) / cells;
   return {cells, low + 0.5 * step, step};
 }
@@ -27,10 +25,11 @@ Axis divide(double low, double high, double diameter) {
 }  // namespace
 
 void drop_loosely(const std::string& scene, const LooseFill& fill, Random& random, Bodies& bodies) {
-  const double diameter = 2 * fill.largest, free = jitter * diameter;
-  const std::array<Axis, 3> axes = {divide(fill.box.low.x, fill.box.high.x, diameter),
-                                    divide(fill.box.low.y, fill.box.high.y, diameter),
-                                    divide(fill.box.low.z, fill.box.high.z, diameter)};
+  const double diameter = 2 * fill.largest, width = fill.pitch * diameter;
+  const double free = fill.jitter * diameter;
+  const std::array<Axis, 3> axes = {divide(fill.box.low.x, fill.box.high.x, width),
+                                    divide(fill.box.low.y, fill.box.high.y, width),
+                                    divide(fill.box.low.z, fill.box.high.z, width)};
   std::size_t placed = 0;
   for (int k = 0; k < axes[2].cells; ++k) {
     for (int j = 0; j < axes[1].cells; ++j) {

@@ -23,6 +23,8 @@ struct LooseFill {
   std::function<bool(const Vec3& centre)> inside = {};          ///< of cells; empty: all are
   double density = 0;                                           ///< kg/m^3
   BodyKind kind = BodyKind::rigid;
+  double pitch = 1.1;     ///< width of a cell, in largest diameters
+  double jitter = 0.045;  ///< a centre's distance from its cell's, the same; 1 + 2 jitter < pitch
 };
 
 /// Adds the spheres layer by layer from below, at rest.

@@ -1,5 +1,6 @@
 """Results as text: numbers, targets, tables, and where they come from."""
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -57,7 +58,8 @@ def provenance_line(sources: Iterable[Made]) -> str:
     def of(key: str) -> str:
         values = sorted({one.made.get(key, "?") for one in sources})
         return ", ".join(values) if len(values) < 4 else f"{values[0]} ... {values[-1]}"
+    commit = re.sub("([0-9a-f]{9})[0-9a-f]{31}", r"\1", of("commit"))
     days = sorted({one.made.get("date_utc", "?")[:10] for one in sources})
     gpu = [of("gpu")] if "cuda" in of("backend").lower() else []
-    return "   ".join([f"commit {of('commit')}", of("cpu"), *gpu, of("backend"),
+    return "   ".join([f"commit {commit}", of("cpu"), *gpu, of("backend"),
                        f"threads: {of('threads')}", " to ".join(days[:1] + days[1:][-1:])])

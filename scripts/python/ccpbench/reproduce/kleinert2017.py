@@ -12,6 +12,7 @@ from ccpbench.reproduce.drawing import (
     OWN_AXIS,
     PRECONDITIONERS,
     draw_curves,
+    name_method,
     panel_title,
     read_series,
     set_scale,
@@ -121,4 +122,15 @@ def draw_scaling(folder: Path) -> Figure:
         axes.set_ylim(limits(heights or [1]))
         set_ticks(axes.yaxis, *axes.get_ylim())
     grid[0].set_ylabel("solve time [s]")
+    return sheet.figure
+
+
+def draw_krylov(folder: Path) -> Figure:
+    """Sect. 5: Krylov methods and preconditioners against time, a panel per problem."""
+    runs, table = read_series(folder, name_method)
+    labels = labels_of(table)
+    sheet = Sheet(runs, series_of(table), labels, 1, len(table), None, OWN_AXIS, ONE_LINE)
+    for axes, (instance, series) in zip(sheet.grid()[0], table.items(), strict=True):
+        draw_curves(axes, series.items(), "time", "error", labels)
+        panel_title(axes, titled(instance))
     return sheet.figure
