@@ -16,6 +16,7 @@
 #include "problems/scenes/planar.hpp"
 #include "problems/scenes/rolling_pile.hpp"
 #include "problems/scenes/rotating_drum.hpp"
+#include "problems/scenes/triaxial_cell.hpp"
 
 namespace ccp {
 namespace {
@@ -48,6 +49,12 @@ const std::vector<SceneEntry>& larger_scenes() {
        "",
        "spheres",
        rotating_drum_scene},
+      {"triaxial-cell",
+       "Spheres that servo walls press together, then strain (Wang 2016)",
+       {Can::motion},
+       "",
+       "spheres",
+       triaxial_cell_scene},
       {"blade",
        "A blade that is drawn through a trench of spheres (Kleinert 2017)",
        {Can::motion},

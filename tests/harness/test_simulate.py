@@ -343,6 +343,30 @@ class Simulate(CommandLine):
         for wrong, part in (("radius_max=0.001", "radius_max"), ("blade=0.3", "option blade")):
             self.refused("simulate", f"blade[{wrong}]", parts=[part])
 
+    def test_walls_press_and_strain_a_cell(self):
+        out = self.path("cell.h5")
+        cell = "triaxial-cell[spheres=64,press=2]"
+        result = self.simulate(cell, "--until", "3", "--iterations", "200", "--fixed-iterations",
+                               "--every", "1", "-o", out)
+        with h5py.File(out) as file:
+            place, velocity = file["bodies/position"][()], file["bodies/velocity"][()]
+            radius = file["bodies/size"][:64, 0]
+        extent = np.stack([place[:, 65 + 2 * k, k] - place[:, 64 + 2 * k, k] for k in range(3)], 1)
+        pressed = 400  # frames, 2 s
+        # The cell stands still, and so do most of its spheres; some drift between others.
+        self.assertLess(np.abs(np.diff(extent[pressed - 40:pressed], axis=0)).max(), 2e-5)
+        self.assertLess(np.abs(velocity[pressed, :64, :3]).mean(), 2e-3)
+        self.assertGreater(4 / 3 * np.pi * (radius**3).sum() / extent[pressed].prod(), 0.35)
+        # Then the height shrinks, what is across it grows, and it takes more than the pressure.
+        self.assertAlmostEqual((extent[pressed, 2] - extent[-1, 2]) / 0.02, 1, delta=0.15)
+        self.assertGreater(extent[-1, :2].prod(), 1.02 * extent[pressed, :2].prod())
+        lost = 0.01 - 0.5 * (velocity[pressed + 40:, 68, 2] - velocity[pressed + 40:, 69, 2])
+        stress = 10 * lost / 5e-3 / extent[pressed + 40:, :2].prod(axis=1)
+        self.assertGreater(stress.mean(), 150)  # Pa, of 100 on the other walls
+        self.assertAlmostEqual(result["values"]["height"], extent[-1, 2], 12)
+        self.assertLess(np.abs(place[-1, :64]).max(axis=0)[0], extent[-1, 0] / 2)
+        self.refused("simulate", "triaxial-cell[strain=0.95]", parts=["strain", "0.9"])
+
     def test_starts_go_on_with_the_same_bits(self):
         for start in ("history[rows=normals]", "history[velocity=false]", "model"):
             with self.subTest(start=start):

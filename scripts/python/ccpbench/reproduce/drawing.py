@@ -20,7 +20,8 @@ OWN_AXIS = 0.62  # inches between panels that have a y axis each
 NO_HEAD, ONE_LINE = 0.08, 0.25  # inches above the panels
 METHODS = {"cg": "CG", "bicgstab": "BiCGstab", "gmres": "GMRES", "cholmod": "direct"}
 PRECONDITIONERS = {"none": "no preconditioner", "block_diagonal": "block diagonal",
-                   "block_ic0": "IC(0)", "block_iluk[level=0]": "ILU(0)"}
+                   "block_ic0": "IC(0)", "block_iluk": "ILU(0)",
+                   "block_iluk[level=0]": "ILU(0)"}
 
 
 def usable_runs(folder: Path) -> list[Run]:

@@ -16,6 +16,7 @@ from ccpbench.tables import Origin
 from ccpbench.trajectory import Trajectory, read_trajectory
 
 SETTLED = 1.0    # s, in which the spheres come to rest
+SPEED = 0.2      # m/s, of the blade
 WAIT = 0.1       # s before the blade starts, for elastic contacts to take their load
 DRAWN = 1 / 6    # of the trench, what the blade passes
 AVERAGED = 0.1   # s, the running mean of the force
@@ -25,10 +26,10 @@ ERRORS = ("1e-2", "1e-3", "1e-4", "1e-5", "1e-6")  # of the IPM, as in Table 1
 # By the name of the file: how the figure calls it.
 NAMES = {**{f"ipm-{error}": f"IPM, error {error}" for error in ERRORS},
          "vipm-1e-8": "vipm, error 1e-8", "pgj": f"PGJ, {SWEEPS} iterations, h = {OF_PGJ:g} s",
-         "dem": "DEM"}
+         "coulomb": "Coulomb's law, pgs", "dem": "DEM"}
 EXACT = "vipm-1e-8"
 PANELS = (("IPM by its tolerance", [f"ipm-{error}" for error in ERRORS[1:]]),
-          ("methods", [EXACT, "pgj", "dem"]))
+          ("methods and laws", [EXACT, "pgj", "coulomb", "dem"]))
 SECTIONS = (f"ipm-{ERRORS[0]}", f"ipm-{ERRORS[1]}", f"ipm-{ERRORS[-1]}")
 
 
@@ -49,10 +50,9 @@ def run_blades(shop: Workshop) -> None:
     bed = shop.folder / "bed.h5"
     shop.each({bed: ["simulate", with_options(scene, speed=0), "--error", "1e-6",
                      "--until", SETTLED]})
-    moving = options_of(read_trajectory(bed))
-    speed = 0.2
-    until = WAIT + DRAWN * float(moving["length"]) / speed
-    trench = {"wait": WAIT, "speed": speed}
+    length = float(options_of(read_trajectory(bed))["length"])
+    until = WAIT + DRAWN * length / SPEED
+    trench = {"wait": WAIT, "speed": SPEED}
     methods: dict[str, tuple[str, list[object]]] = {
         f"ipm-{error}": (with_options(scene, **trench),
                          ["--solver", "ipm", "--error", error, "--iterations", 300])
@@ -61,6 +61,9 @@ def run_blades(shop: Workshop) -> None:
     methods["pgj"] = (with_options(scene, **trench, dt=OF_PGJ),
                       ["--solver", "pgj", "--iterations", SWEEPS, "--fixed-iterations",
                        "--every", 50])
+    methods["coulomb"] = (with_options(scene, **trench),
+                          ["--solver", "pgs[law=coulomb]", "--residual", "1e-4",
+                           "--iterations", 20000])
     methods["dem"] = (with_options(scene, **trench, dt=OF_DEM),
                       ["--stepper", "dem", "--every", 1000])
     shop.each({shop.folder / f"{name}.h5": ["simulate", what, "--from", bed, "--until", until,
