@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Contact problems of other engines (scripts/capture): what is frozen is what the engine has. Tests of
 an engine that is not installed are skipped with its reason."""
+import ast
 import hashlib
 import importlib
+import io
 import itertools
 import json
 import os
 import sys
+import tokenize
 import typing
 import unittest
 
@@ -22,6 +25,19 @@ from ccpbench.capture import command, freeze, scenes
 SKIPPED = 77  # what CTest is told where there is no engine
 
 
+def code_lines(text):
+    """How many lines of a module have code: not blank ones, comments and texts that explain."""
+    nodes = [node for node in ast.walk(ast.parse(text))
+             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node)]
+    explain = {line for node in nodes
+               for line in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)}
+    layout = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+              tokenize.ENDMARKER)
+    code = {line for token in tokenize.generate_tokens(io.StringIO(text).readline)
+            if token.type not in layout for line in range(token.start[0], token.end[0] + 1)}
+    return len(code - explain)
+
+
 def dense(delassus):
     """N, [3n][3n]."""
     n = len(delassus.diagonal_blocks())
@@ -30,6 +46,16 @@ def dense(delassus):
 
 
 class FreezeTest(FolderCase):
+    def test_an_engine_is_at_most_60_lines(self):
+        """On top of the package: whoever adds one writes no more."""
+        self.assertEqual(code_lines('"""What\n\nit is."""\n\n# why\nx = (1,  # two\n     2)\n'
+                                    'def f():\n    """A\n    text."""\n    return """of\nline 3"""\n'), 5)
+        for name in command.ENGINES:
+            with self.subTest(name):
+                path = ROOT / f"scripts/python/ccpbench/capture/{name}.py"
+                lines = code_lines(path.read_text("utf-8"))
+                self.assertTrue(40 < lines <= 60, lines)
+
     def test_scenes(self):
         self.assertEqual(scenes.scene("boxes[count=3]").count("<freejoint"), 3)
         self.assertIn('gravity="4.905 0 -8.49570921"', scenes.scene("humanoid[slope=30]"))
@@ -138,7 +164,7 @@ class EngineTest(FolderCase):
 
     def problems(self, name, source, count, *more):
         return [problem for _, problem in
-                itertools.islice(self.engine(name).steps(source, *more), count)]
+                itertools.islice(freeze.steps(self.engine(name).Simulation, source, *more), count)]
 
     def assert_physical(self, problem):
         """N is symmetric and positive semidefinite; a converged solution is one by both laws."""

@@ -20,12 +20,12 @@ import importlib
 import itertools
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ccpbench.capture import freeze
 from ccpbench.console import complain
 from ccpbench.problem import Problem, write_sequence
 
@@ -68,8 +68,8 @@ def captured(engine: str, source: str, contacts: str, after: int, every: int,
     module = importlib.import_module(f"ccpbench.capture.{engine}")
     stem = "".join(c if c.isalnum() else "-" for c in f"{engine}-{Path(source).stem}").strip("-")
     stem += "" if contacts == "rigid" else f"-{contacts}"
-    some: Iterator[tuple[int, Problem]] = module.steps(source, contacts, after, every)
-    found = list(itertools.islice((step for step in some if step[1].contacts), count))
+    some = freeze.steps(module.Simulation, source, contacts, after, every)
+    found = list(itertools.islice(some, count))
     for index, (number, problem) in enumerate(found):
         problem.name = f"{stem}-{index:04d}"
         scene = source if not Path(source).is_file() else Path(source).name

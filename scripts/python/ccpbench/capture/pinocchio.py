@@ -4,113 +4,76 @@ The steps are ours: M_h v_next = M v + h (springs - nonlinear effects) + J^T gam
 springs of the joints linearly implicit, M_h = M + h D + h^2 K (N is made with M_h), and ADMM solves
 Coulomb's law for gamma. Joint limits are not there. Needs Pinocchio 4 (`pin`) and scipy.
 """
-import re
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+import itertools
 
 import numpy as np
 import pinocchio
 
 from ccpbench.arrays import Floats
 from ccpbench.capture import freeze, scenes
-from ccpbench.peers.pinocchio_contact import solve
-from ccpbench.peers.problem import delassus_matrix
+from ccpbench.peers.pinocchio_contact import impulses
 from ccpbench.problem import Problem
 
-ENGINE = f"Pinocchio {pinocchio.__version__}"
-STEP, STIFFNESS, FRICTION = 0.005, 400.0, 0.8  # s, N m/rad of springs at the first posture
-REACH = 0.005  # m, of gaps that are contacts
+# s; N m/rad, of springs at the first posture; 1; m, of gaps that are contacts
+STEP, STIFFNESS, FRICTION, REACH = 0.005, 400.0, 0.8, 0.005
 
 
-def load(source: str) -> tuple[Any, Any]:
-    """Model and geometry of MJCF, a file or a scene.
+class Simulation(freeze.Simulation):
+    """Of MJCF, a file or a scene, with one body without a joint."""
+    engine = f"Pinocchio {pinocchio.__version__}"
 
-    @throws ValueError  more than one body is without a joint: the reader sees the first one only
-    """
-    text = Path(source).read_text("utf-8") if Path(source).is_file() else scenes.scene(source)
-    if text.count("<freejoint") > 1:
-        raise ValueError(f"{source}: expected one body that moves freely, found "
-                         f"{text.count('<freejoint')}: Pinocchio's reader takes the first one only")
-    with tempfile.NamedTemporaryFile("w", suffix=".xml") as made:
-        made.write(text)
-        made.flush()
-        model, *_, geometry = pinocchio.buildModelsFromMJCF(
-            source if Path(source).is_file() else made.name,
-            geometry_types=pinocchio.GeometryType.COLLISION)
-    gravity = re.search(r'gravity="([^"]*)"', text)
-    if gravity:  # which the reader does not look at
-        model.gravity.linear = np.array(gravity[1].split(), float)
-    joint = [one.parentJoint for one in geometry.geometryObjects]
-    for i, a in enumerate(joint):
-        for k, b in list(enumerate(joint))[i + 1:]:
+    def __init__(self, source: str, _contacts: str) -> None:
+        with scenes.file_of(source) as path:
+            scenes.expect_one_free_body(path, source)
+            model, *_, geometry = pinocchio.buildModelsFromMJCF(
+                path, geometry_types=pinocchio.GeometryType.COLLISION)
+            model.gravity.linear = np.array(scenes.stated_gravity(path) or model.gravity.linear)
+        joints = [one.parentJoint for one in geometry.geometryObjects]
+        for (i, a), (k, b) in itertools.combinations(enumerate(joints), 2):
             if a != b and not (a * b and (model.parents[a] == b or model.parents[b] == a)):
                 geometry.addCollisionPair(pinocchio.CollisionPair(i, k))
-    return model, geometry
+        self.model, self.geometry = model, geometry
+        self.data, self.found = model.createData(), geometry.createData()
+        for request in self.found.collisionRequests:
+            request.security_margin = REACH
+        known = model.referenceConfigurations
+        self.q = self.first = known["qpos0"] if "qpos0" in known else pinocchio.neutral(model)
+        self.v = np.zeros(model.nv)
+        self.stiff = np.concatenate([np.full(n, STIFFNESS * (n == 1)) for n in list(model.nvs)[1:]])
 
+    def touching(self) -> freeze.Touches:
+        """The corners of the patches in which geometries touch."""
+        geometry, found = self.geometry, self.found
+        pinocchio.computeCollisions(self.model, self.data, geometry, found, self.q)
+        pinocchio.computeContactPatches(geometry, found)
+        for pair, result in zip(geometry.collisionPairs, found.contactPatchResults, strict=True):
+            ends = [geometry.geometryObjects[k].parentJoint - 1 for k in (pair.first, pair.second)]
+            for patch in map(result.getContactPatch, range(result.numContactPatches())):
+                for corner in map(patch.getPoint, range(patch.size())):
+                    yield (ends, corner, patch.getNormal(), patch.penetration_depth, FRICTION,
+                           freeze.NO_FORCE)
 
-def touching(model: Any, data: Any, geometry: Any, found: Any, q: Floats) -> freeze.Contacts:
-    """The corners of the patches in which geometries touch. @param found  the geometry's data"""
-    contacts = freeze.Contacts()
-    pinocchio.computeCollisions(model, data, geometry, found, q)
-    pinocchio.computeContactPatches(geometry, found)
-    for pair, result in zip(geometry.collisionPairs, found.contactPatchResults, strict=True):
-        a, b = (geometry.geometryObjects[k].parentJoint - 1 for k in (pair.first, pair.second))
-        for patch in (result.getContactPatch(k) for k in range(result.numContactPatches())):
-            for corner in range(patch.size()):
-                contacts.add((a, b), patch.getPoint(corner), freeze.frame_of(patch.getNormal()),
-                             patch.penetration_depth, FRICTION, np.zeros(3))
-    return contacts
+    def point(self, body: int, at: Floats) -> Floats:
+        """Jacobian of its velocity, [3][v]."""
+        moves = pinocchio.getJointJacobian(self.model, self.data, body + 1,
+                                           pinocchio.LOCAL_WORLD_ALIGNED)
+        arm = pinocchio.skew(at - self.data.oMi[body + 1].translation)
+        return np.asarray(moves[:3] - arm @ moves[3:])
 
-
-def impulses(problem: Problem) -> Floats:
-    """By ADMM, as far as it gets, [n][3]."""
-    matrix: Any = delassus_matrix(problem).toarray()
-    s, q = np.trace(matrix) / len(matrix), np.sqrt(np.mean(problem.r**2))
-    gamma, *_ = solve("admm", matrix / s, problem.r / q, problem.mu, 1e-8)
-    scaled: Floats = q / s * gamma
-    return scaled
-
-
-def steps(source: str, contacts: str = "rigid", after: int = 0,
-          every: int = 1) -> Iterator[tuple[int, Problem]]:
-    """(number, problem) of steps with a contact, after `after` from the model's first state, every
-    so many."""
-    if contacts != "rigid":
-        raise ValueError(f"{ENGINE}: expected rigid contacts, found {contacts}")
-    model, geometry = load(source)
-    data, found = model.createData(), geometry.createData()
-    for request in found.collisionRequests:
-        request.security_margin = REACH
-    q = first = pinocchio.neutral(model)
-    if "qpos0" in model.referenceConfigurations:
-        q = first = model.referenceConfigurations["qpos0"]
-    v = np.zeros(model.nv)
-    hinges = np.concatenate([np.full(joint.nv, joint.nv == 1) for joint in list(model.joints)[1:]])
-
-    def point(body: int, at: Floats) -> Floats:
-        moves = pinocchio.getJointJacobian(model, data, body + 1, pinocchio.LOCAL_WORLD_ALIGNED)
-        arm = pinocchio.skew(at - data.oMi[body + 1].translation)
-        moved: Floats = moves[:3] - arm @ moves[3:]
-        return moved
-    for number in range(freeze.MOST_STEPS):
-        pinocchio.computeJointJacobians(model, data, q)
-        mass = pinocchio.crba(model, data, q)
-        mass = np.triu(mass) + np.triu(mass, 1).T
-        stiff = np.where(hinges, STIFFNESS, 0.0)
-        ahead = mass + np.diag(STEP * model.damping + STEP**2 * stiff)
-        springs = stiff * pinocchio.difference(model, q, first)
-        effects = pinocchio.nonLinearEffects(model, data, q, v)
-        v = np.linalg.solve(ahead, mass @ v + STEP * (springs - effects))
-        touch = touching(model, data, geometry, found, q)
+    def step(self) -> Problem | None:
+        model, data, found = self.model, self.data, None
+        pinocchio.computeJointJacobians(model, data, self.q)
+        mass = freeze.symmetric(pinocchio.crba(model, data, self.q))
+        ahead = mass + np.diag(STEP * model.damping + STEP**2 * self.stiff)
+        loads = (self.stiff * pinocchio.difference(model, self.q, self.first)
+                 - pinocchio.nonLinearEffects(model, data, self.q, self.v))
+        self.v = np.linalg.solve(ahead, mass @ self.v + STEP * loads)
+        touch = freeze.Contacts.of(self.touching())
         if touch.pair:
-            j = touch.jacobian(point)
-            solved = np.linalg.solve(ahead, j.reshape(-1, model.nv).T).T.reshape(j.shape)
-            problem = freeze.problem(Path(source).stem, freeze.assembled(j, solved), touch, j @ v,
-                                     STEP, ENGINE)
-            gamma = problem.guesses["engine"] = impulses(problem)
-            if freeze.is_wanted(number, after, every):
-                yield number, problem
-            v = v + np.einsum("ci,cij->j", gamma, solved)
-        q = pinocchio.integrate(model, q, STEP * v)
+            j = touch.jacobian(self.point, model.nv)
+            moved = freeze.solved(ahead, j)
+            found = freeze.problem(freeze.assembled(j, moved), touch, j @ self.v, STEP, self.engine)
+            found.guesses["engine"] = impulses(found, 1e-8)
+            self.v = self.v + freeze.push(found.guesses["engine"], moved)
+        self.q = pinocchio.integrate(model, self.q, STEP * self.v)
+        return found

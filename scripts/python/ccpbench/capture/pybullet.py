@@ -4,9 +4,6 @@ Takes scenes of `scenes.py` whose bodies are boxes and spheres. v_free is v + h 
 are left out, damping is switched off. Contacts are those that Bullet found as the step began,
 at the middle of its two points; poses are of that moment, too. Needs `pybullet`.
 """
-import importlib.metadata
-import xml.etree.ElementTree
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,94 +13,61 @@ from ccpbench.arrays import Floats
 from ccpbench.capture import freeze, scenes
 from ccpbench.problem import Problem
 
-ENGINE, STEP = f"PyBullet {importlib.metadata.version('pybullet')}", 0.005  # s
+STEP = 0.005  # s
+KINDS = {"box": pybullet.GEOM_BOX, "sphere": pybullet.GEOM_SPHERE, "plane": pybullet.GEOM_PLANE}
 
 
-def numbers(element: Any, name: str, otherwise: str) -> list[float]:
-    return [float(part) for part in element.get(name, otherwise).split()]
+def add(solid: scenes.Solid) -> int:
+    """Bullet's number of a body that it becomes."""
+    sizes: dict[str, dict[str, Any]] = {"box": {"halfExtents": solid.size},
+                                        "sphere": {"radius": solid.size[0]}, "plane": {}}
+    shape = pybullet.createCollisionShape(KINDS[solid.kind], **sizes[solid.kind])
+    turn = pybullet.getQuaternionFromEuler(np.radians(solid.euler))
+    number: int = pybullet.createMultiBody(solid.mass, shape, -1, solid.position, turn)
+    pybullet.changeDynamics(number, -1, lateralFriction=solid.friction, linearDamping=0,
+                            angularDamping=0)
+    return number
 
 
-def load(source: str) -> list[int]:
-    """Makes the scene; Bullet's numbers of the bodies that move.
+class Simulation(freeze.Simulation):
+    """Bullet has one world: that of another scene ends where one begins."""
+    engine = freeze.engine_name("PyBullet", "pybullet")
 
-    @throws ValueError  a body has joints, or another shape than a box, a sphere or a plane
-    """
-    root: Any = xml.etree.ElementTree.fromstring(scenes.scene(source)).find("worldbody")
-    if not pybullet.isConnected():
-        pybullet.connect(pybullet.DIRECT)
-    pybullet.resetSimulation()  # there is one world: that of another scene ends here
-    pybullet.setTimeStep(STEP)
-    pybullet.setGravity(*scenes.gravity(source))
-    moving = []
-    for body in root:
-        geom = body if body.tag == "geom" else body.find("geom")
-        free = body.find("freejoint") is not None and body.find("body") is None
-        if geom is None or (body.tag == "body" and not free):
-            raise ValueError(f"{source}: expected bodies that are free of joints, found "
-                             f"{body.get('name')}")
-        kind, size = geom.get("type"), numbers(geom, "size", "")
-        if kind == "sphere":
-            shape = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=size[0])
-            mass = float(geom.get("density", 0)) * 4 / 3 * np.pi * size[0]**3
-        elif kind == "box":
-            shape = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=size)
-            mass = float(geom.get("density", 0)) * float(8 * np.prod(size))
-        else:
-            shape, mass = pybullet.createCollisionShape(pybullet.GEOM_PLANE), 0.0
-        turn = pybullet.getQuaternionFromEuler(np.radians(numbers(body, "euler", "0 0 0")))
-        number = pybullet.createMultiBody(mass if body.tag == "body" else 0, shape, -1,
-                                          numbers(body, "pos", "0 0 0"), turn)
-        pybullet.changeDynamics(number, -1, lateralFriction=numbers(geom, "friction", "1")[0],
-                                linearDamping=0, angularDamping=0)
-        if body.tag == "body":
-            moving.append(number)
-    return moving
+    def __init__(self, source: str, _contacts: str) -> None:
+        solids = scenes.solids(source)
+        if not pybullet.isConnected():
+            pybullet.connect(pybullet.DIRECT)
+        pybullet.resetSimulation()
+        pybullet.setTimeStep(STEP)
+        self.gravity = np.array(scenes.gravity(source))
+        pybullet.setGravity(*self.gravity)
+        numbers = [add(solid) for solid in solids]
+        moving = [number for number, solid in zip(numbers, solids, strict=True) if solid.mass]
+        self.moving = {number: k for k, number in enumerate(moving)}
 
+    def touching(self) -> freeze.Touches:
+        """Of the last step, with its forces."""
+        for point in pybullet.getContactPoints():
+            (a, b), normal = point[1:3], np.array(point[7])  # from b to a
+            force: Floats = sum((point[k] * np.array(point[k + 1]) for k in (10, 12)),
+                                start=point[9] * normal)
+            mu = np.prod([pybullet.getDynamicsInfo(one, -1)[1] for one in (a, b)])
+            middle = (np.array(point[5]) + np.array(point[6])) / 2
+            yield ((self.moving.get(b, -1), self.moving.get(a, -1)), middle, normal, point[8],
+                   float(mu), force)
 
-def state(moving: list[int]) -> tuple[Any, Any, Any, Floats]:
-    """Masses, inertias about world axes, positions and (v, w), [b][6], of the bodies."""
-    mass, inertia, at, velocity = [], [], [], []
-    for body in moving:
-        known = pybullet.getDynamicsInfo(body, -1)
-        pose = pybullet.getBasePositionAndOrientation(body)
-        turn = np.reshape(pybullet.getMatrixFromQuaternion(pose[1]), (3, 3))
-        mass.append(known[0])
-        inertia.append(turn * known[2] @ turn.T)
-        at.append(np.array(pose[0]))
-        velocity.append(np.concatenate(pybullet.getBaseVelocity(body)))
-    return mass, inertia, at, np.array(velocity)
-
-
-def touching(moving: list[int]) -> freeze.Contacts:
-    """Of the last step, with its forces."""
-    contacts = freeze.Contacts()
-    known = {number: k for k, number in enumerate(moving)}
-    for point in pybullet.getContactPoints():
-        (a, b), normal, gap, push = point[1:3], np.array(point[7]), point[8], point[9]
-        frame = freeze.frame_of(normal)  # from b to a
-        force = push * normal + point[10] * np.array(point[11]) + point[12] * np.array(point[13])
-        mu = np.prod([pybullet.getDynamicsInfo(one, -1)[1] for one in (a, b)])
-        contacts.add((known.get(b, -1), known.get(a, -1)),
-                     (np.array(point[5]) + np.array(point[6])) / 2, frame, gap, float(mu),
-                     frame @ force)
-    return contacts
-
-
-def steps(source: str, contacts: str = "rigid", after: int = 0,
-          every: int = 1) -> Iterator[tuple[int, Problem]]:
-    """(number, problem) of steps with a contact, after `after` from the scene's first state, every
-    so many."""
-    if contacts != "rigid":
-        raise ValueError(f"{ENGINE}: expected rigid contacts, found {contacts}")
-    moving = load(source)
-    for number in range(freeze.MOST_STEPS):
-        mass, inertia, at, velocity = state(moving)
+    def skip(self) -> None:
         pybullet.stepSimulation()
-        touch = touching(moving)
-        if touch.pair and freeze.is_wanted(number, after, every):
-            bodies = freeze.of_bodies(touch, mass, inertia, at)
-            velocity[:, :3] += STEP * np.array(scenes.gravity(source))
-            still = np.zeros((1, 3))  # what is immovable
-            free = bodies.relative((np.vstack([velocity[:, :3], still]),
-                                    np.vstack([velocity[:, 3:], still])))
-            yield number, freeze.problem(source, bodies, touch, free, STEP, ENGINE)
+
+    def step(self) -> Problem:
+        known = [pybullet.getDynamicsInfo(body, -1) for body in self.moving]
+        poses = [pybullet.getBasePositionAndOrientation(body) for body in self.moving]
+        velocity = np.array([pybullet.getBaseVelocity(body) for body in self.moving])
+        self.skip()
+        touch = freeze.Contacts.of(self.touching())
+        bodies = freeze.of_bodies(
+            touch, [one[0] for one in known], [np.diag(one[2]) for one in known],
+            [at for at, _ in poses], [pybullet.getMatrixFromQuaternion(q) for _, q in poses])
+        velocity[:, 0] += STEP * self.gravity
+        linear, angular = np.concatenate([velocity, np.zeros((1, 2, 3))]).swapaxes(0, 1)
+        return freeze.problem(bodies, touch, bodies.relative((linear, angular)), STEP, self.engine)

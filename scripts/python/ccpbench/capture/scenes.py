@@ -1,6 +1,13 @@
 """Scenes for engines, a dozen lines each, as MJCF that MuJoCo, Pinocchio and Drake read. SI."""
+import contextlib
 import math
-from collections.abc import Callable, Mapping
+import re
+import tempfile
+import xml.etree.ElementTree
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 DOWN = "0 0 -9.81"
 GROUND = '<geom name="ground" type="plane" size="20 20 1" friction="0.8"/>'
@@ -139,6 +146,11 @@ def parts(text: str) -> tuple[str, int, float]:
     return name, count, slope
 
 
+def is_scene(text: str) -> bool:
+    """Not a file."""
+    return not Path(text).is_file()
+
+
 def gravity(text: str) -> tuple[float, float, float]:
     """m/s^2; on a slope it is turned towards +x."""
     slope = parts(text)[2]
@@ -149,3 +161,71 @@ def scene(text: str) -> str:
     """MJCF. @throws ValueError  as `parts` does"""
     name, count, _ = parts(text)
     return SCENES[name](count).replace(DOWN, " ".join(f"{part:.9g}" for part in gravity(text)))
+
+
+@contextlib.contextmanager
+def file_of(source: str) -> Iterator[str]:
+    """Path of MJCF, while it is in use: the file itself, or one that is made of a scene.
+
+    @throws ValueError  as `parts` does
+    """
+    if not is_scene(source):
+        yield source
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".xml", encoding="utf-8") as made:
+        made.write(scene(source))
+        made.flush()
+        yield made.name
+
+
+def stated_gravity(path: str) -> list[float] | None:
+    """Of an MJCF file, m/s^2, as not all readers look at it."""
+    found = re.search(r'gravity="([^"]*)"', Path(path).read_text("utf-8"))
+    return [float(part) for part in found[1].split()] if found else None
+
+
+def expect_one_free_body(path: str, source: str) -> None:
+    """For readers that take the first body only.
+
+    @throws ValueError  more bodies of the MJCF file move freely
+    """
+    free = Path(path).read_text("utf-8").count("<freejoint")
+    if free > 1:
+        raise ValueError(f"{source}: expected one body that moves freely, found {free}: the "
+                         "engine's reader takes the first one only")
+
+
+@dataclass
+class Solid:
+    """A box (size: half its edges), a sphere (size: its radius) or a plane, alone in its body."""
+    kind: str
+    size: list[float]      # m
+    mass: float            # kg; 0: immovable
+    position: list[float]  # [3], m
+    euler: list[float]     # [3], degrees
+    friction: float
+
+
+def solids(source: str) -> list[Solid]:
+    """Those of a scene, for engines that read no MJCF.
+
+    @throws ValueError  a body has joints; or as `parts` does
+    """
+    root: Any = xml.etree.ElementTree.fromstring(scene(source)).find("worldbody")
+    found = []
+    for body in root:
+        geom = body if body.tag == "geom" else body.find("geom")
+        moves = body.tag == "body"
+        if moves and (body.find("freejoint") is None or body.find("body") is not None):
+            raise ValueError(f"{source}: expected bodies that are free of joints, found "
+                             f"{body.get('name')}")
+
+        def numbers(element: Any, name: str, otherwise: str = "0 0 0") -> list[float]:
+            return [float(part) for part in element.get(name, otherwise).split()]
+        kind, size = geom.get("type"), numbers(geom, "size")
+        density = float(geom.get("density", 0)) if moves else 0.0
+        mass = (density * 4 / 3 * math.pi * size[0]**3 if kind == "sphere"
+                else density * (8 * math.prod(size)))
+        found.append(Solid(kind, size, mass, numbers(body, "pos"), numbers(body, "euler"),
+                           numbers(geom, "friction", "1")[0]))
+    return found

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ccpbench.arrays import Floats
-from ccpbench.peers.problem import UnitFreeProblem
+from ccpbench.peers.problem import UnitFreeProblem, delassus_matrix
+from ccpbench.problem import Problem
 
 ORDER = [1, 2, 0]  # Pinocchio's axes are t1, t2, n
 MOST_ITERATIONS = {"admm": 5_000, "pgs": 100_000}
@@ -51,6 +52,15 @@ def solve(method: str, matrix: Any, r: Floats, mu: Floats, tolerance: float,
     impulses = np.zeros(3 * n)
     impulses[turned] = result.retrieveConstraintImpulses()
     return impulses.reshape(n, 3), seconds, int(result.iterations), bool(converged)
+
+
+def impulses(problem: Problem, tolerance: float) -> Floats:
+    """Of an assembled problem, [n][3], by ADMM under Coulomb's law, as far as it gets."""
+    matrix: Any = delassus_matrix(problem).toarray()
+    s, q = np.trace(matrix) / len(matrix), np.sqrt(np.mean(problem.r**2))
+    gamma, *_ = solve("admm", matrix / s, problem.r / q, problem.mu, tolerance)
+    scaled: Floats = q / s * gamma
+    return scaled
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
