@@ -2,8 +2,8 @@
 #include <filesystem>
 
 #include "problems/base/error.hpp"
-#include "problems/base/options.hpp"
 #include "problems/base/hdf5_file.hpp"
+#include "problems/base/options.hpp"
 #include "problems/base/output_file.hpp"
 #include "problems/base/spilled_array.hpp"
 #include "problems/base/text.hpp"
