@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <set>
@@ -153,6 +154,10 @@ void simulate(const Arguments& a, Context& context) {
   }
   const KokkosSession kokkos(a.threads);
   SimulationRequest request = a.request;
+  // Frames wait where the file will be: there is room for them, or there is none for it either.
+  const std::string& file = a.output.empty() ? a.checkpoint : a.output;
+  request.aside = std::filesystem::path(file).parent_path().string();
+  if (request.aside.empty() && !file.empty()) request.aside = ".";
   request.row_residuals = steps_in("--row-residuals", a.row_residuals);
   Simulation simulation(request);
   simulation.set_provenance(collect_provenance(backend_threads(), context.command_line));
@@ -186,7 +191,7 @@ void simulate(const Arguments& a, Context& context) {
   simulation.keep_last_frame();
   const SimulationSummary summary = summary_of(simulation, eta.elapsed());
   if (!a.output.empty()) {
-    write_trajectory(a.output, simulation.trajectory(), a.force, [&](Hdf5File& file) {
+    simulation.write(a.output, a.force, [&](Hdf5File& file) {
       write_summary(file, summary);
       if (a.study_key.empty()) return;
       file.make_group("/study");

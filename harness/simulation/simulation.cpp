@@ -71,7 +71,8 @@ std::vector<std::pair<std::string, std::vector<double>*>> state_of(Bodies& bodie
 
 }  // namespace
 
-Simulation::Simulation(const SimulationRequest& request) : request_(request) {
+Simulation::Simulation(const SimulationRequest& request)
+    : request_(request), frames_(request.aside) {
   set_scene();
   bodies_ = setup_.bodies;
   if (!request_.from.empty()) take_bodies(request_.from);
@@ -144,7 +145,8 @@ void Simulation::set_scene() {
 }
 
 void Simulation::take_bodies(const std::string& path) {
-  const Trajectory past = read_trajectory(path);
+  FrameArrays frames(request_.aside);
+  const Trajectory past = read_trajectory(path, &frames);
   const std::size_t m = bodies_.count();
   if (past.bodies != m || past.frames() == 0) {
     throw InputError(path, "/bodies", fmt::format("frames of the {} bodies of the scene", m),
@@ -161,12 +163,13 @@ void Simulation::take_bodies(const std::string& path) {
     }
   }
   const std::size_t last = past.frames() - 1;
-  std::copy_n(&past.position[3 * m * last], 3 * m, bodies_.position.begin());
-  std::copy_n(&past.orientation[4 * m * last], 4 * m, bodies_.orientation.begin());
+  std::vector<double> velocity(6 * m);
+  frames.position.read(3 * m * last, 3 * m, bodies_.position.data());
+  frames.orientation.read(4 * m * last, 4 * m, bodies_.orientation.data());
+  frames.velocity.read(6 * m * last, 6 * m, velocity.data());
   for (std::size_t i = 0; i < m; ++i) {
-    const double* v = &past.velocity[6 * (m * last + i)];
-    std::copy_n(v, 3, &bodies_.velocity[3 * i]);
-    std::copy_n(v + 3, 3, &bodies_.angular_velocity[3 * i]);
+    std::copy_n(&velocity[6 * i], 3, &bodies_.velocity[3 * i]);
+    std::copy_n(&velocity[6 * i + 3], 3, &bodies_.angular_velocity[3 * i]);
   }
   Sha256 digest;
   for (const auto& [name, array] : state_of(bodies_)) {
@@ -176,14 +179,11 @@ void Simulation::take_bodies(const std::string& path) {
 }
 
 void Simulation::keep_frame() {
-  Trajectory& t = trajectory_;
-  t.frame_step.push_back(steps_made());
-  append(t.position, bodies_.position.data(), bodies_.position.size());
-  append(t.orientation, bodies_.orientation.data(), bodies_.orientation.size());
-  for (std::size_t i = 0; i < bodies_.count(); ++i) {
-    append(t.velocity, &bodies_.velocity[3 * i], 3);
-    append(t.velocity, &bodies_.angular_velocity[3 * i], 3);
-  }
+  frames_.position.append(bodies_.position.data(), bodies_.position.size());
+  frames_.orientation.append(bodies_.orientation.data(), bodies_.orientation.size());
+  const std::vector<double> velocity = velocities_of(bodies_);
+  frames_.velocity.append(velocity.data(), velocity.size());
+  trajectory_.frame_step.push_back(steps_made());
 }
 
 void Simulation::keep_row_residuals(const ContactProblem& problem, long outer,
@@ -280,7 +280,7 @@ std::vector<std::pair<std::string, std::string>> Simulation::key() const {
 }
 
 void Simulation::write_checkpoint(const std::string& path) const {
-  write_trajectory(path, trajectory_, true, [this](Hdf5File& file) {
+  write(path, true, [this](Hdf5File& file) {
     const std::string group = state_group;
     file.make_group(group);
     for (const auto& [name, value] : key()) file.set_attribute(group, name, value);
@@ -301,7 +301,8 @@ void Simulation::write_checkpoint(const std::string& path) const {
 }
 
 void Simulation::resume(const std::string& path) {
-  Trajectory kept = read_trajectory(path);
+  FrameArrays frames(request_.aside);
+  Trajectory kept = read_trajectory(path, &frames);
   const Hdf5File file = Hdf5File::open(path);
   const std::string group = state_group;
   const auto time = file.number_attribute(group, "time");
@@ -344,6 +345,7 @@ void Simulation::resume(const std::string& path) {
                               [this](double residual) { return !(residual <= request_.residual); });
   }
   trajectory_ = std::move(kept);
+  frames_ = std::move(frames);
   if (steps_made() >= steps_asked_) state_ = SimulationEnd::finished;
 }
 

@@ -34,6 +34,8 @@ struct SimulationRequest {
   bool fixed_iterations = false;  ///< every solve takes that many, and nobody looks on the way
   std::set<long> row_residuals;   ///< steps (from 0) whose rows are looked at in every iteration
   int every = 0;                  ///< steps between frames; 0: as many as make some 300,000 bodies
+  /// Folder where frames are kept until a file is written; "": the system's for such files.
+  std::string aside;
 };
 
 /// How a simulation ended.
@@ -55,7 +57,9 @@ class Simulation {
 
   long steps_made() const { return static_cast<long>(trajectory_.steps()); }
   long steps_asked() const { return steps_asked_; }
+  /// Without the states of its frames.
   const Trajectory& trajectory() const { return trajectory_; }
+  const FrameArrays& frames() const { return frames_; }
   const Bodies& bodies() const { return bodies_; }
   SceneValues values() const;
   /// Steps whose residual, or error, is above the one asked for.
@@ -65,7 +69,12 @@ class Simulation {
   /// Keeps the bodies as they are as the last frame, if they are not yet.
   void keep_last_frame();
 
-  /// Writes the trajectory so far and what going on needs; an older file of that name is replaced.
+  /// Writes the trajectory so far. @param more  see write_trajectory()
+  void write(const std::string& path, bool overwrite,
+             const std::function<void(Hdf5File&)>& more = {}) const {
+    write_trajectory(path, trajectory_, overwrite, more, &frames_);
+  }
+  /// The same and what going on needs; an older file of that name is replaced.
   void write_checkpoint(const std::string& path) const;
   /// Goes on where write_checkpoint() was. @throws InputError for a file that is no checkpoint, or
   /// one of another simulation: what differs
@@ -93,6 +102,7 @@ class Simulation {
   StepStart start_;
   Bodies bodies_;
   Trajectory trajectory_;
+  FrameArrays frames_;
   Step last_;
   long steps_asked_ = 0, every_ = 1, unsolved_ = 0;
   double energy_first_ = 0;

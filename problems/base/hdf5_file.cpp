@@ -177,9 +177,19 @@ Hdf5File Hdf5File::open(const std::string& path) {
   return Hdf5File(id, path);
 }
 
-Hdf5File Hdf5File::create(const std::string& path, bool overwrite) {
+Hdf5File::Hdf5File(std::int64_t id, std::string path) : id_(id), path_(std::move(path)) {}
+
+Hdf5File Hdf5File::create(const std::string& path, bool overwrite, Storage storage) {
   silence_hdf5();
   check_output_path(path, overwrite);
+  if (storage == Storage::disk) {
+    auto aside = std::make_unique<OutputFile>(path);
+    const hid_t id = H5Fcreate(aside->aside().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    if (id < 0) throw InputError(path, "", "to make the file", "HDF5 could not create it");
+    Hdf5File file(id, path);
+    file.aside_ = std::move(aside);
+    return file;
+  }
   constexpr std::size_t increment = 1 << 20;
   const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(access, increment, false);
@@ -201,6 +211,7 @@ Hdf5File Hdf5File::edit(const std::string& path, const std::string& target) {
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept
     : id_(std::exchange(other.id_, -1)),
+      aside_(std::move(other.aside_)),
       path_(std::move(other.path_)),
       root_(std::move(other.root_)),
       name_(std::move(other.name_)) {}
@@ -210,6 +221,13 @@ Hdf5File::~Hdf5File() {
 }
 
 void Hdf5File::commit(bool durable) {
+  if (aside_) {
+    if (H5Fflush(id_, H5F_SCOPE_LOCAL) < 0 || H5Fclose(std::exchange(id_, -1)) < 0) {
+      fail("", "to write the file", "a failed write");
+    }
+    aside_->commit(durable);
+    return;
+  }
   H5Fflush(id_, H5F_SCOPE_LOCAL);
   const ssize_t size = H5Fget_file_image(id_, nullptr, 0);
   std::vector<char> image(size > 0 ? static_cast<std::size_t>(size) : 0);
@@ -250,7 +268,7 @@ bool Hdf5File::has(const std::string& object) const {
 
 std::vector<std::size_t> Hdf5File::shape(const std::string& dataset) const {
   if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
-  const Id data(H5Dopen2(id_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  const Id data(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
   if (!data.valid()) fail(dataset, "a dataset", "something else");
   const Id space(H5Dget_space(data), H5Sclose);
   const std::vector<hsize_t> extents = extents_of(space);
@@ -284,31 +302,89 @@ Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
   return array;
 }
 
-template <class T>
-void Hdf5File::write(const std::string& dataset, const std::vector<T>& data,
-                     const std::vector<std::size_t>& shape) {
-  constexpr hsize_t chunk_elements = 1 << 16;
-  std::vector<hsize_t> extents(shape.begin(), shape.end());
+namespace {
+
+constexpr std::size_t chunk_elements = 1 << 16;
+
+/// A dataset of an array that is still to be written; not valid where that failed.
+Id new_dataset(hid_t file, const std::string& name, hid_t type, std::vector<hsize_t> extents) {
   const Id space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
                  H5Sclose);
   const Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);  // the same data make the same bytes
-  if (data.size() > 64) {
-    std::vector<hsize_t> chunk = extents;
-    hsize_t row = 1;
-    for (std::size_t i = 1; i < extents.size(); ++i) row *= extents[i];
-    chunk[0] = std::min<hsize_t>(extents[0], std::max<hsize_t>(1, chunk_elements / row));
-    H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
+  hsize_t all = 1;
+  for (const hsize_t extent : extents) all *= extent;
+  if (all > 64) {
+    extents[0] = std::min(extents[0], std::max<hsize_t>(1, chunk_elements * extents[0] / all));
+    H5Pset_chunk(creation, static_cast<int>(extents.size()), extents.data());
     H5Pset_shuffle(creation);
     H5Pset_deflate(creation, 9);
   }
   const Id links = link_creation();
-  const Id set(H5Dcreate2(id_, inside(dataset).c_str(), ElementType<T>::file(), space, links,
-                          creation, H5P_DEFAULT),
-               H5Dclose);
+  return Id(H5Dcreate2(file, name.c_str(), type, space, links, creation, H5P_DEFAULT), H5Dclose);
+}
+
+/// Calls visit(first, count, data, memory, file) for some rows after the other, until it is false:
+/// with room for them, and the dataspaces that a transfer of them goes between.
+template <class Visit>
+bool by_chunks(hid_t dataset, const std::vector<hsize_t>& extents, const Visit& visit) {
+  if (extents.empty()) return false;
+  hsize_t row = 1;
+  for (std::size_t i = 1; i < extents.size(); ++i) row *= extents[i];
+  const hsize_t most = std::max<hsize_t>(1, chunk_elements / std::max<hsize_t>(1, row));
+  std::vector<double> data;
+  std::vector<hsize_t> start(extents.size(), 0), some = extents;
+  for (hsize_t count = 0; row > 0 && start[0] < extents[0]; start[0] += count) {
+    some[0] = count = std::min(most, extents[0] - start[0]);
+    data.resize(count * row);
+    const Id memory(H5Screate_simple(static_cast<int>(some.size()), some.data(), nullptr),
+                    H5Sclose);
+    const Id file(H5Dget_space(dataset), H5Sclose);
+    H5Sselect_hyperslab(file, H5S_SELECT_SET, start.data(), nullptr, some.data(), nullptr);
+    if (!visit(start[0], count, data.data(), hid_t{memory}, hid_t{file})) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+void Hdf5File::write(const std::string& dataset, const std::vector<T>& data,
+                     const std::vector<std::size_t>& shape) {
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  const Id set = new_dataset(id_, inside(dataset), ElementType<T>::file(), extents);
   if (!set.valid() || (!data.empty() && H5Dwrite(set, ElementType<T>::memory(), H5S_ALL, H5S_ALL,
                                                  H5P_DEFAULT, data.data()) < 0)) {
     fail(dataset, "to write " + shape_text(extents), "a failed write");
+  }
+}
+
+void Hdf5File::write_rows(const std::string& dataset, const std::vector<std::size_t>& shape,
+                          const WriteRows& rows) {
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  const Id set = new_dataset(id_, inside(dataset), ElementType<double>::file(), extents);
+  const bool written =
+      set.valid() &&
+      by_chunks(set, extents,
+                [&](hsize_t first, hsize_t count, double* data, hid_t memory, hid_t at) {
+                  rows(first, count, data);
+                  return H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, at, H5P_DEFAULT, data) >= 0;
+                });
+  if (!written) fail(dataset, "to write " + shape_text(extents), "a failed write");
+}
+
+void Hdf5File::read_rows(const std::string& dataset, const TakeRows& rows) const {
+  const std::vector<std::size_t> shape = this->shape(dataset);
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  const Id set(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
+  const bool read = by_chunks(
+      set, extents, [&](hsize_t first, hsize_t count, double* data, hid_t memory, hid_t at) {
+        if (H5Dread(set, H5T_NATIVE_DOUBLE, memory, at, H5P_DEFAULT, data) < 0) return false;
+        rows(first, count, data);
+        return true;
+      });
+  if (!read) {
+    fail(dataset, "readable data of shape " + shape_text(extents), "damaged or missing data");
   }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,16 +10,23 @@
 
 namespace ccp {
 
+class OutputFile;
+
 /// A thin owner of one HDF5 file: whole datasets in and out, errors as InputError naming file and
 /// dataset. Supported element types: double, int32, int64 (numbers of other widths are converted by
 /// HDF5 when read) and strings as attributes or 1-D datasets.
 ///
-/// A file being written is put together in memory; commit() writes it, as an OutputFile.
+/// A file being written is put together in memory, or on disk where it may be large; commit()
+/// writes it, as an OutputFile.
 class Hdf5File {
  public:
+  enum class Storage { memory, disk };
+
   static Hdf5File open(const std::string& path);
   /// @param overwrite  false: an existing file is an InputError
-  static Hdf5File create(const std::string& path, bool overwrite);
+  /// @param storage    where it is before commit()
+  static Hdf5File create(const std::string& path, bool overwrite,
+                         Storage storage = Storage::memory);
   /// The file at `path`, to be changed and then committed as `target`, which may exist; the file at
   /// `path` stays as it is.
   static Hdf5File edit(const std::string& path, const std::string& target);
@@ -50,6 +59,14 @@ class Hdf5File {
   template <class T>
   void write(const std::string& dataset, const std::vector<T>& data,
              const std::vector<std::size_t>& shape);
+  /// Writes or takes some rows of an array, [count][...] from the row `first` on.
+  using WriteRows = std::function<void(std::size_t first, std::size_t count, double* to)>;
+  using TakeRows = std::function<void(std::size_t first, std::size_t count, const double* from)>;
+  /// The same for one that is not in memory: asks for its rows, in order, a chunk at a time.
+  void write_rows(const std::string& dataset, const std::vector<std::size_t>& shape,
+                  const WriteRows& rows);
+  /// Reads a dataset in order, a chunk at a time. @throws InputError as read()
+  void read_rows(const std::string& dataset, const TakeRows& rows) const;
   void write_strings(const std::string& dataset, const std::vector<std::string>& data);
   /// Writes one text as a scalar of fixed length, as FCLIB has them.
   void write_text(const std::string& dataset, const std::string& text);
@@ -79,12 +96,13 @@ class Hdf5File {
   void commit(bool durable = true);
 
  private:
-  Hdf5File(std::int64_t id, std::string path) : id_(id), path_(std::move(path)) {}
+  Hdf5File(std::int64_t id, std::string path);
   std::string inside(const std::string& object) const;
   [[noreturn]] void fail(const std::string& place, const std::string& expected,
                          const std::string& found) const;
 
-  std::int64_t id_ = -1;  ///< hid_t; -1 = closed
+  std::int64_t id_ = -1;               ///< hid_t; -1 = closed
+  std::unique_ptr<OutputFile> aside_;  ///< of one that is written on disk
   std::string path_;
   std::string root_;  ///< of the group entered; empty: the whole file
   std::string name_;  ///< for messages; empty: the path

@@ -35,6 +35,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
+  /// Its temporary name, for who writes it by other means; commit() then only names it.
+  const std::string& aside() const { return aside_; }
   /// A failed write is told by commit().
   void write(const char* data, std::size_t size);
   template <class... Arguments>

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <type_traits>
 
 #include "problems/base/error.hpp"
@@ -22,6 +24,7 @@ struct Field {
   Array<double>* numbers = nullptr;
   Array<std::int64_t>* counts = nullptr;
   std::vector<std::size_t> shape;  ///< the first extent is of steps, frames, bodies or obstacles
+  SpilledArray FrameArrays::*aside = nullptr;  ///< where frames are that the trajectory has not
 };
 
 /// What a file holds; reader and writer walk this list.
@@ -39,9 +42,9 @@ std::vector<Field<T>> fields_of(T& t) {
       {"/steps/kinetic", &t.kinetic, nullptr, {steps}},
       {"/steps/potential", &t.potential, nullptr, {steps}},
       {"/frames/step", nullptr, &t.frame_step, {frames}},
-      {"/bodies/position", &t.position, nullptr, {frames, m, 3}},
-      {"/bodies/orientation", &t.orientation, nullptr, {frames, m, 4}},
-      {"/bodies/velocity", &t.velocity, nullptr, {frames, m, 6}},
+      {"/bodies/position", &t.position, nullptr, {frames, m, 3}, &FrameArrays::position},
+      {"/bodies/orientation", &t.orientation, nullptr, {frames, m, 4}, &FrameArrays::orientation},
+      {"/bodies/velocity", &t.velocity, nullptr, {frames, m, 6}, &FrameArrays::velocity},
       {"/bodies/size", &t.body_size, nullptr, {m, 3}},
   };
   if (!t.row_step.empty()) {
@@ -68,14 +71,46 @@ std::string text_of(const std::vector<std::size_t>& shape) {
   return fmt::format("({})", fmt::join(shape, ", "));
 }
 
+/// Numbers in one row of an array.
+std::size_t row_of(const std::vector<std::size_t>& shape) {
+  return std::accumulate(shape.begin() + 1, shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+void check_shape(const Hdf5File& file, const Field<Trajectory>& field,
+                 const std::vector<std::size_t>& found) {
+  if (found == field.shape) return;
+  throw InputError(file.path(), field.path, "extents " + text_of(field.shape), text_of(found));
+}
+
 template <class T>
 void take(const Hdf5File& file, const Field<Trajectory>& field, std::vector<T>& to) {
   auto array = file.read<T>(field.path);
-  if (array.shape != field.shape) {
-    throw InputError(file.path(), field.path, "extents " + text_of(field.shape),
-                     text_of(array.shape));
-  }
+  check_shape(file, field, array.shape);
   to = std::move(array.data);
+}
+
+/// @param frame, bodies  the first one's number, and how many are in each
+void check_units(const std::string& path, const double* quaternion, std::size_t count,
+                 std::size_t frame, std::size_t bodies) {
+  for (std::size_t i = 0; i < count; ++i) {
+    double square = 0;
+    for (std::size_t k = 0; k < 4; ++k) square += std::pow(quaternion[4 * i + k], 2);
+    if (std::abs(square - 1) < 1e-8 || std::isnan(square)) continue;
+    throw InputError(
+        path, fmt::format("/bodies/orientation, frame {}, body {}", frame + i / bodies, i % bodies),
+        "a unit quaternion", fmt::format("one of length {}", std::sqrt(square)));
+  }
+}
+
+void take_aside(const Hdf5File& file, const Field<Trajectory>& field, SpilledArray& to) {
+  check_shape(file, field, file.shape(field.path));
+  const std::size_t row = row_of(field.shape), bodies = field.shape[1];
+  file.read_rows(field.path, [&](std::size_t first, std::size_t count, const double* from) {
+    if (field.aside == &FrameArrays::orientation) {
+      check_units(file.path(), from, count * bodies, first, bodies);
+    }
+    to.append(from, count * row);
+  });
 }
 
 std::string required(const Hdf5File& file, const std::string& name) {
@@ -117,8 +152,8 @@ double Trajectory::largest_joint_error() const {
 }
 
 void write_trajectory(const std::string& path, const Trajectory& t, bool overwrite,
-                      const std::function<void(Hdf5File&)>& more) {
-  Hdf5File file = Hdf5File::create(path, overwrite);
+                      const std::function<void(Hdf5File&)>& more, const FrameArrays* frames) {
+  Hdf5File file = Hdf5File::create(path, overwrite, Hdf5File::Storage::disk);
   file.set_attribute("/", "format", trajectory_format);
   file.set_attribute("/", "version", static_cast<std::int64_t>(trajectory_version));
   file.set_attribute("/", "scene", t.scene);
@@ -126,7 +161,13 @@ void write_trajectory(const std::string& path, const Trajectory& t, bool overwri
   file.set_attribute("/", "stepper", t.stepper);
   file.set_attribute("/", "solver", t.solver);
   for (const auto& field : fields_of(t)) {
-    if (field.numbers) {
+    if (frames && field.aside) {
+      const std::size_t row = row_of(field.shape);
+      file.write_rows(field.path, field.shape,
+                      [&](std::size_t first, std::size_t count, double* to) {
+                        (frames->*field.aside).read(first * row, count * row, to);
+                      });
+    } else if (field.numbers) {
       file.write(field.path, *field.numbers, field.shape);
     } else {
       file.write(field.path, *field.counts, field.shape);
@@ -141,7 +182,7 @@ void write_trajectory(const std::string& path, const Trajectory& t, bool overwri
   file.commit();
 }
 
-Trajectory read_trajectory(const std::string& path) {
+Trajectory read_trajectory(const std::string& path, FrameArrays* frames) {
   const Hdf5File file = Hdf5File::open(path);
   const auto format = file.string_attribute("/", "format");
   if (format != trajectory_format) {
@@ -177,7 +218,9 @@ Trajectory read_trajectory(const std::string& path) {
                      fmt::format("{}", t.status.size()));
   }
   for (const auto& field : fields_of(t)) {
-    if (field.numbers) {
+    if (frames && field.aside) {
+      take_aside(file, field, frames->*field.aside);
+    } else if (field.numbers) {
       take(file, field, *field.numbers);
     } else {
       take(file, field, *field.counts);
@@ -189,15 +232,7 @@ Trajectory read_trajectory(const std::string& path) {
     throw InputError(path, "/frames/step", fmt::format("at most {} steps", t.steps()),
                      fmt::format("{}", t.frame_step.back()));
   }
-  for (std::size_t i = 0; i < t.orientation.size() / 4; ++i) {
-    double square = 0;
-    for (std::size_t k = 0; k < 4; ++k) square += std::pow(t.orientation[4 * i + k], 2);
-    if (!(std::abs(square - 1) < 1e-8) && !std::isnan(square)) {
-      throw InputError(
-          path, fmt::format("/bodies/orientation, frame {}, body {}", i / t.bodies, i % t.bodies),
-          "a unit quaternion", fmt::format("one of length {}", std::sqrt(square)));
-    }
-  }
+  check_units(path, t.orientation.data(), t.orientation.size() / 4, 0, t.bodies);
   return t;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "problems/base/hdf5_file.hpp"
+#include "problems/base/spilled_array.hpp"
 
 namespace ccp {
 
@@ -59,14 +60,27 @@ struct Trajectory {
   double largest_joint_error() const;
 };
 
-/// @param more  writes what else the file shall hold; may be empty
+/// Where the bodies were in all frames, in place of the arrays of Trajectory: on disk where that is
+/// much, so that a simulation takes no more memory the longer it goes on.
+struct FrameArrays {
+  /// @param folder  of what is on disk; "": the system's
+  explicit FrameArrays(const std::string& folder = "")
+      : position(folder), orientation(folder), velocity(folder) {}
+
+  SpilledArray position, orientation, velocity;  ///< see Trajectory
+};
+
+/// @param more    writes what else the file shall hold; may be empty
+/// @param frames  where the frames are; null: in the trajectory
 /// @throws InputError if the file exists (and `overwrite` is false) or cannot be written
 void write_trajectory(const std::string& path, const Trajectory& trajectory, bool overwrite,
-                      const std::function<void(Hdf5File&)>& more = {});
+                      const std::function<void(Hdf5File&)>& more = {},
+                      const FrameArrays* frames = nullptr);
 
 /// Reads and checks such a file: shapes of all arrays, ascending times and frames, unit
 /// quaternions.
+/// @param frames  where the frames go, behind what is there; null: into the trajectory
 /// @throws InputError naming file, dataset, expected and found
-Trajectory read_trajectory(const std::string& path);
+Trajectory read_trajectory(const std::string& path, FrameArrays* frames = nullptr);
 
 }  // namespace ccp

@@ -2,9 +2,12 @@
 // them.
 #include "harness/simulation/simulation.hpp"
 
+#include <sys/resource.h>
+
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <csignal>
 
 #include "problems/dynamics/stepper_table.hpp"
 #include "solvers/registry.hpp"
@@ -214,6 +217,74 @@ TEST_CASE("what a scheme or solver cannot do with joints and rolling resistance 
   check_parts(error_of([] { whole("double-pendulum", "", 0.1, "lcp"); }), {"lcp", "equality"});
 }
 
+TEST_CASE("frames take no memory, however many there are") {
+  SimulationRequest request;
+  request.scene = "rolling-pile[spheres=200]";
+  request.solver = "pgs[law=coulomb]";
+  request.iterations = 1;
+  request.every = 1;
+  const TemporaryFolder folder;
+  request.aside = folder.path().string();
+  Simulation simulation(request);
+  const auto held = [&] {
+    const FrameArrays& frames = simulation.frames();
+    return frames.position.held() + frames.orientation.held() + frames.velocity.held();
+  };
+  const auto make = [&](long steps) {
+    for (long k = 0; k < steps; ++k) simulation.step();
+  };
+  make(100);
+  const std::size_t before = held();
+  make(200);
+  CHECK(simulation.frames().velocity.size() == 301UL * 200 * 6);
+  CHECK(held() <= before);
+  CHECK(held() < simulation.frames().velocity.size() * sizeof(double) / 2);
+  CHECK(folder.names().empty());
+
+  const std::string path = folder.file("checkpoint.h5");
+  simulation.write_checkpoint(path);
+  Simulation again(request);
+  again.resume(path);
+  std::vector<double> whole(again.frames().velocity.size());
+  again.frames().velocity.read(0, whole.size(), whole.data());
+  CHECK(whole == read_trajectory(path).velocity);
+  CHECK(whole.size() == simulation.frames().velocity.size());
+}
+
+TEST_CASE("a full disk is told, and nothing is left behind of a trajectory") {
+  SimulationRequest request;
+  request.scene = "rolling-pile[spheres=100]";
+  request.solver = "pgs[law=coulomb]";
+  request.iterations = 1;
+  request.every = 1;
+  Simulation simulation(request);
+  for (int k = 0; k < 50; ++k) simulation.step();
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  write_text(path, "before");
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  for (const rlim_t limit : {rlim_t{0}, rlim_t{2048}, rlim_t{100000}}) {
+    const rlimit tight{limit, old.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &tight);
+    std::string message;
+    try {
+      simulation.write(path, true);
+    } catch (const InputError& error) {
+      message = error.what();
+    }
+    setrlimit(RLIMIT_FSIZE, &old);
+    INFO("limit " << limit << ": " << message);
+    CHECK(message.find(path) != std::string::npos);
+    CHECK(folder.names() == std::vector<std::string>{"x.h5"});
+    CHECK(read_text(path) == "before");
+  }
+  signal(SIGXFSZ, handler);
+  simulation.write(path, true);  // and the library is none the worse for it
+  CHECK(read_trajectory(path).frames() == 51);
+}
+
 TEST_CASE("a simulation counts, judges and keeps what its steps were") {
   SimulationRequest request;
   request.scene = "incline[dt=0.02]";
@@ -227,17 +298,19 @@ TEST_CASE("a simulation counts, judges and keeps what its steps were") {
   CHECK(t.frame_step == std::vector<std::int64_t>{0, 4, 8});
   simulation.keep_last_frame();
   CHECK(t.frame_step.back() == 10);
-  CHECK(t.position.size() == 4 * 3);
+  CHECK(simulation.frames().position.size() == 4 * 3);
   CHECK(t.time.back() == Approx(0.2));
   CHECK(t.options.find("dt=0.02") != std::string::npos);
   CHECK(simulation.unsolved() == 0);
   CHECK(t.obstacle_force[3 * 9 + 2] == Approx(-9.81 * std::sqrt(0.75)));
   TemporaryFolder folder;
-  write_trajectory(folder.file("t.h5"), t, false);
+  simulation.write(folder.file("t.h5"), false);
   const Trajectory again = read_trajectory(folder.file("t.h5"));
-  CHECK(again.position == t.position);
+  std::vector<double> position(4 * 3);
+  simulation.frames().position.read(0, position.size(), position.data());
+  CHECK(again.position == position);
   CHECK(again.status == t.status);
   CHECK(again.obstacle_force == t.obstacle_force);
   CHECK(again.body_shape == std::vector<std::string>{"sphere"});
-  check_parts(error_of([&] { write_trajectory(folder.file("t.h5"), t, false); }), {"t.h5"});
+  check_parts(error_of([&] { simulation.write(folder.file("t.h5"), false); }), {"t.h5"});
 }

@@ -2,8 +2,10 @@
 #include <filesystem>
 
 #include "problems/base/error.hpp"
+#include "problems/base/hdf5_file.hpp"
 #include "problems/base/options.hpp"
 #include "problems/base/output_file.hpp"
+#include "problems/base/spilled_array.hpp"
 #include "problems/base/text.hpp"
 #include "tests/support.hpp"
 
@@ -47,6 +49,79 @@ TEST_CASE("a file is there when it is complete") {
   file.commit();
   CHECK(read_text(path) == "2\n");
   CHECK(folder.names() == std::vector<std::string>{"x.txt"});
+}
+
+TEST_CASE("numbers kept aside come back, and take no memory") {
+  const TemporaryFolder folder;
+  SpilledArray array(folder.path().string());
+  std::vector<double> all;
+  const auto append = [&](std::size_t count) {
+    std::vector<double> some(count);
+    for (std::size_t i = 0; i < count; ++i) some[i] = static_cast<double>(all.size() + i);
+    array.append(some.data(), count);
+    all.insert(all.end(), some.begin(), some.end());
+  };
+  const auto check = [&](std::size_t first, std::size_t count) {
+    std::vector<double> found(count);
+    array.read(first, count, found.data());
+    CHECK(found == std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                       all.begin() + static_cast<std::ptrdiff_t>(first + count)));
+  };
+  append(3);
+  check(1, 2);
+  CHECK(array.held() < 1000);
+  for (const std::size_t count : {100, 40000, 7, 0, 30000, 20000}) append(count);
+  REQUIRE(array.size() == all.size());
+  check(0, all.size());
+  check(40100, 20);
+  check(all.size() - 5, 5);
+  check(all.size(), 0);
+  check_parts(error_of([&] { check(all.size() - 1, 2); }), {"numbers aside"});
+  const std::size_t held = array.held();
+  for (int k = 0; k < 200; ++k) append(10000);
+  check(0, all.size());
+  CHECK(array.held() <= held);
+  CHECK(folder.names().empty());  // the file has no name
+
+  SpilledArray other(std::move(array));
+  CHECK(other.size() == all.size());
+  SpilledArray nowhere(folder.file("no"));
+  const std::vector<double> many(100000);
+  check_parts(error_of([&] { nowhere.append(many.data(), many.size()); }),
+              {"no: ", "No such file"});
+  CHECK(nowhere.size() == 0);
+}
+
+TEST_CASE("rows of an array are written and read a chunk at a time") {
+  const TemporaryFolder folder;
+  const auto value = [](std::size_t i) { return 0.5 * static_cast<double>(i); };
+  for (const std::vector<std::size_t>& shape :
+       {std::vector<std::size_t>{7, 3}, {0, 4}, {3, 0}, {5, 30000, 3}, {70001}, {1001, 100}}) {
+    std::size_t row = 1;
+    for (std::size_t i = 1; i < shape.size(); ++i) row *= shape[i];
+    const std::string path = folder.file("rows.h5");
+    Hdf5File file = Hdf5File::create(path, true, Hdf5File::Storage::disk);
+    std::size_t most = 0;
+    file.write_rows("/a/b", shape, [&](std::size_t first, std::size_t count, double* to) {
+      for (std::size_t i = 0; i < count * row; ++i) to[i] = value(first * row + i);
+      most = std::max(most, count * row);
+    });
+    file.commit();
+    CHECK(folder.names() == std::vector<std::string>{"rows.h5"});
+    CHECK(most <= std::max<std::size_t>(1 << 16, row));
+    const Hdf5File again = Hdf5File::open(path);
+    const auto whole = again.read<double>("/a/b");
+    CHECK(whole.shape == shape);
+    std::vector<double> pieces;
+    again.read_rows("/a/b", [&](std::size_t first, std::size_t count, const double* from) {
+      CHECK(first * row == pieces.size());
+      pieces.insert(pieces.end(), from, from + count * row);
+    });
+    CHECK(pieces == whole.data);
+    for (std::size_t i = 0; i < whole.data.size(); ++i) {
+      if (whole.data[i] != value(i)) FAIL("another value at " << i);
+    }
+  }
 }
 
 TEST_CASE("of several files all are written or none") {
