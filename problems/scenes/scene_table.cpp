@@ -12,6 +12,7 @@
 #include "problems/scenes/hand_motions.hpp"
 #include "problems/scenes/hand_scenes.hpp"
 #include "problems/scenes/joint_motions.hpp"
+#include "problems/scenes/lifter_drum.hpp"
 #include "problems/scenes/pile.hpp"
 #include "problems/scenes/planar.hpp"
 #include "problems/scenes/rolling_pile.hpp"
@@ -49,6 +50,12 @@ const std::vector<SceneEntry>& larger_scenes() {
        "",
        "spheres",
        rotating_drum_scene},
+      {"lifter-drum",
+       "Ellipsoids or spheres in a drum with lifters that turns (Koziara 2019)",
+       {Can::motion},
+       "",
+       "bodies",
+       lifter_drum_scene},
       {"triaxial-cell",
        "Spheres that servo walls press together, then strain (Wang 2016)",
        {Can::motion},

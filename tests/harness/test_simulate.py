@@ -343,6 +343,24 @@ class Simulate(CommandLine):
         for wrong, part in (("radius_max=0.001", "radius_max"), ("blade=0.3", "option blade")):
             self.refused("simulate", f"blade[{wrong}]", parts=[part])
 
+    def test_lifters_lift(self):
+        out = self.path("lifters.h5")
+        turning = "lifter-drum[bodies=20,wait=0.6,spheres={}]"
+        for spheres in ("true", "false"):
+            result = self.simulate(turning.format(spheres), "--until", "1.6", "--residual", "1e-3",
+                                   "--every", "100", "--dt", "2e-3", "-o", out, "--force")
+            self.assertEqual((result["values"]["outside"], result["unsolved"]), (0, 0))
+            with h5py.File(out) as file:
+                place = file["bodies/position"][()]
+                force = file["obstacles/force"][250:300].sum(axis=1).mean(axis=0)  # at rest
+                size = file["bodies/size"][0]
+            half = np.where(size > 0, size, size[0])
+            weight = 20 * 10 * 100 * 4 / 3 * np.pi * half.prod()
+            self.assertAlmostEqual(-force[2] / weight, 1, delta=0.1)
+            # The bed is carried to the left by some 0.5 rad before it slides.
+            self.assertLess(place[-1, :, 0].mean(), place[3, :, 0].mean() - 0.1)
+        self.refused("simulate", "lifter-drum[bodies=0]", parts=["bodies", ">= 1"])
+
     def test_walls_press_and_strain_a_cell(self):
         out = self.path("cell.h5")
         cell = "triaxial-cell[spheres=64,press=2]"
