@@ -122,7 +122,7 @@ FIGURES = [
            wang2016_drum.run_drums, wang2016_drum.draw_drums, 11),
     Figure("wang2016-triaxial",
            "Wang 2016 Figs. 14-16: deviator of a triaxial cell by iterations, cold and warm",
-           wang2016_triaxial.run_cells, wang2016_triaxial.draw_cells, 6),
+           wang2016_triaxial.run_cells, wang2016_triaxial.draw_cells, 3),
     Figure("koziara2019-fig2",
            "Koziara 2019 Figs. 2 and 4: pqn over absolute delta, epsilon and m",
            run_on_sequence("koziara2019-fig2"), koziara2019.draw_sensitivity, 4),

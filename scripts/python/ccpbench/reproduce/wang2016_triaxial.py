@@ -15,7 +15,7 @@ from ccpbench.styles import style_of
 from ccpbench.tables import Origin
 from ccpbench.trajectory import Trajectory, read_trajectory
 
-ITERATIONS = (50, 100, 200, 500)
+ITERATIONS = (25, 50, 100, 200, 400)
 STARTS = {"cold": "cold", "history": "warm, history"}  # by `--start`
 SHOWN = 200          # iterations of the sections and of the curves over the strain
 CRITICAL = (0.1, 0.25)  # of the height: where the paper averages
@@ -26,7 +26,7 @@ UNTIL = 3.5          # s
 
 def run_cells(shop: Workshop) -> None:
     """A cell for each number of iterations and start, pressed and strained alike."""
-    scene = shop.scene(f"triaxial-cell[spheres=1000,press={PRESSED}]")
+    scene = shop.scene(f"triaxial-cell[press={PRESSED}]")
     shop.each({shop.folder / f"{name}-{count}.h5": [
         "simulate", scene, "--solver", "pgs[law=coulomb,tolerance=0]", "--start", name,
         "--iterations", count, "--fixed-iterations", "--until", UNTIL, "--every", 1]
