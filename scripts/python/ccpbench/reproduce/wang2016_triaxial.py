@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ccpbench.arrays import Floats
-from ccpbench.figures import SMALL, Sheet
+from ccpbench.figures import Sheet
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, draw_spheres, linear, panel_title
 from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
@@ -108,8 +108,7 @@ def draw_cells(folder: Path) -> Figure:
               ", ".join(f"{count}: {values.mean():.3g} +- {values.std():.2g} Pa"
                         for count, values in zip(ITERATIONS, critical, strict=True)))
     linear(curves, "strain of the height [%]", "\u03c3$_z$ \u2212 \u03c3 [Pa]")
-    curves.text(0.97, 0.05, f"{SHOWN} iterations", transform=curves.transAxes, ha="right",
-                fontsize=SMALL)
+    panel_title(curves, f"{SHOWN} iterations a step")
     linear(means, "iterations a step", "\u03c3$_z$ \u2212 \u03c3, critical [Pa]")
     means.set(xscale="log", xticks=ITERATIONS, xticklabels=ITERATIONS, ylim=(0, None))
     means.minorticks_off()
