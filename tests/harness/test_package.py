@@ -21,6 +21,114 @@ from ccpbench.report.data import badges, overloaded
 from ccpbench.reproduce import figures
 
 
+def damages(path, victim):
+    """Damaged copies of an HDF5 file, at `victim` one after the other, and what was done to each."""
+    whole = path.read_bytes()
+    for name, content in (("empty", b""), ("text", b"no\nfile\n"), ("half", whole[:len(whole) // 2]),
+                          ("end", whole[:-7])):
+        victim.write_bytes(content)
+        yield name
+    victim.unlink()
+    yield "missing"
+    victim.mkdir()
+    yield "folder"
+    victim.rmdir()
+    with h5py.File(victim, "w"):
+        pass
+    yield "nothing in it"
+    groups: list[str] = []
+    with h5py.File(path) as file:
+        file.visit(groups.append)
+        attributes = [(name, key) for name in ["/", *groups] for key in file[name].attrs]
+    values = {"text": "x", "texts": np.array([b"a", b"b"]), "number": 1.5, "other shape": np.zeros((2, 7)),
+              "pairs": np.zeros(2, [("a", "f8")]), "NaN": np.full(3, np.nan), "huge": np.full(3, 10**6)}
+    for number, name in enumerate(groups):
+        for what in ("group", *list(values)[number % 3::3]):
+            victim.write_bytes(whole)
+            with h5py.File(victim, "a") as file:
+                del file[name]
+                if what == "group":
+                    file.create_group(name)
+                else:
+                    file[name] = values[what]
+            yield f"{name}: {what}"
+    odd = {"text": "x", "number": 3.5, "array": np.arange(4), "empty": h5py.Empty("f8"),
+           "bytes": np.void(b"\0\xff")}
+    for number, (name, key) in enumerate(attributes):
+        for what in ("missing", *list(odd)[number % 2::2]):
+            victim.write_bytes(whole)
+            with h5py.File(victim, "a") as file:
+                if what == "missing":
+                    del file[name].attrs[key]
+                else:
+                    file[name].attrs[key] = odd[what]
+            yield f"{name} attribute {key}: {what}"
+
+
+class ReaderTest(FolderCase):
+    """Every reader refuses foreign and damaged files in one sentence that begins with the file."""
+
+    def assert_one_sentence(self, reader, path, at_least):
+        victim = self.folder / "victim.h5"
+        refused = 0
+        for what in damages(path, victim):
+            with self.subTest(what):
+                try:
+                    reader(victim)
+                except (OSError, ValueError) as error:
+                    refused += 1
+                    self.assertTrue(str(error).startswith(str(victim)), str(error))
+                    self.assertNotIn("\n", str(error))
+        self.assertGreater(refused, at_least)
+
+    def test_problems(self):
+        for name in ("hyperstatic-table", "captured-humanoid"):
+            self.assert_one_sentence(ccpbench.read_problem, ROOT / f"problems/data/{name}.h5", 50)
+
+    def test_sequences_and_trajectories(self):
+        self.run_program("simulate", "spinning-ball", "--until", "0.03", "-o", "ball.h5", "--freeze",
+                         "1..2")
+        self.assert_one_sentence(ccpbench.read_trajectory, self.folder / "ball.h5", 50)
+        self.assert_one_sentence(ccpbench.read_sequence, self.folder / "ball-steps.h5", 50)
+
+    def test_results(self):
+        self.run_program("solve", ROOT / "problems/data/stack.h5", "--solver", "vipm", "--stop",
+                         "residual=1e-8", "-o", "run.h5")
+        self.assert_one_sentence(ccpbench.read_result, self.folder / "run.h5", 50)
+
+    def test_commands_say_it_in_one_sentence(self):
+        """A script or an adapter that meets a foreign file: no fault of its own."""
+        (self.folder / "runs").mkdir()
+        self.run_program("solve", ROOT / "problems/data/stack.h5", "--solver", "vipm", "--stop",
+                         "residual=1e-8", "-o", "runs/run.h5")
+        with h5py.File(self.folder / "runs/run.h5", "a") as file:
+            file.attrs["solver"] = np.arange(3)
+        (self.folder / "folder.h5").mkdir()
+        for command in ("plot", "report"):
+            said = self.script(command, "runs", expect=1)[1]
+            self.assertIn("run.h5: attribute solver: expected a text, found ndarray\n", said)
+            self.assertNotIn("internal", said)
+        for name, why in (("runs/run.h5", "expected a ccpbench problem"), ("folder.h5", "found a folder")):
+            said = self.script("peers/mujoco_contact.py", "newton", name, "out.h5", "1", "1e-6",
+                               expect=1)[1]
+            if "not installed" not in said:
+                self.assertRegex(said, f"^mujoco_contact.py: {name}: .*{why}.*\n$")
+            self.script("capture", "review", name, "-o", "out", expect=1)
+
+    def test_numbers_that_point_nowhere(self):
+        """What would be another body or contact in Python."""
+        for name, path, value in (
+                ("stack", "contacts/bodies", [[-1, 0], [0, 1], [1, 3]]),
+                ("stack", "contacts/bodies", [[-2, 0], [0, 1], [1, 2]]),
+                ("assembled-stack", "delassus/columns", None)):
+            victim = self.folder / "victim.h5"
+            victim.write_bytes((ROOT / f"problems/data/{name}.h5").read_bytes())
+            with h5py.File(victim, "a") as file:
+                file[path][...] = file[path][()] + 1 if value is None else value
+            with self.assertRaisesRegex(ValueError, f"victim.h5: /{path}: expected numbers from"):
+                ccpbench.read_problem(victim)
+
+
 class ProblemTest(FolderCase):
     def assert_solved(self, one, tolerance):
         """Its reference is a solution: gamma in K, u in K*, gamma.u = 0, by the definitions."""

@@ -22,7 +22,7 @@ PROGRAM = os.environ.get("CCPBENCH", "")
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PEERS = os.path.join(SOURCE, "scripts", "peers")
 sys.path.insert(0, os.path.join(SOURCE, "scripts", "python"))
-from ccpbench.problem import read_problem  # noqa: E402  (found by the line above)
+from ccpbench.problem import read_problem, write_problem  # noqa: E402  (found by the line above)
 
 SKIPPED = 77  # what CTest is told where there is no peer: the rest says nothing about adapters
 CONIC = {"scs": 1e-9, "scs-indirect": 1e-9, "clarabel": 1e-9, "ecos": 1e-9, "qoco": 1e-9}
@@ -166,6 +166,58 @@ class Peers(unittest.TestCase):
                 measures = self.solve(path, "pinocchio_contact.py", name, 1e-9, law)
                 measure = "residual" if law == "convex" else "coulomb_residual"
                 self.assertLess(measures[measure], 1e-6)
+
+    def test_what_chrono_gets_is_the_problem(self):
+        """J M^-1 J^T gamma + Sigma gamma as the referee has it; what a body cannot do it does not."""
+        from ccpbench.peers.chrono_contact import ChronoProblem
+        path = self.path("fixed.h5")
+        shutil.copy(self.pile, path)
+        with h5py.File(path, "a") as file:
+            n, mass = len(file["ccp/mu"]), file["bodies/inverse_mass"]
+            inertia = np.tile(np.diag([3.0, 2.0, 1.0]), (len(mass), 1, 1))
+            inertia[0], inertia[1, 2, 2], mass[2], mass[3], inertia[3] = 0, 0, 0, 0, 0
+            random = np.random.default_rng(2)
+            for name, values in (("bodies/inverse_inertia", inertia),
+                                 ("contacts/arm_a", random.normal(size=(n, 3))),
+                                 ("contacts/arm_b", random.normal(size=(n, 3))),
+                                 ("contacts/compliance", random.uniform(1, 2, (n, 2)))):
+                if name in file:
+                    del file[name]
+                file[name] = values
+        problem, given = read_problem(path), ChronoProblem(path)
+        gamma = random.normal(size=(n, 3))
+        rows = np.zeros((3 * n, 6 * len(given.mass)))
+        for c, ends in enumerate(given.pairs):
+            for side, body in enumerate(ends):
+                if body >= 0:
+                    rows[3 * c:3 * c + 3, 6 * body:6 * body + 6] += given.jacobian[c, :, side]
+        inverse = np.zeros((rows.shape[1],) * 2)
+        for b, (kg, own) in enumerate(zip(given.mass, given.inertia, strict=True)):
+            inverse[6 * b:6 * b + 3, 6 * b:6 * b + 3] = np.eye(3) / kg
+            inverse[6 * b + 3:6 * b + 6, 6 * b + 3:6 * b + 6] = np.linalg.inv(own)
+        scale = np.abs(problem.r).max() / np.abs(given.r).max() / given.unit
+        product = rows @ (inverse @ (rows.T @ gamma.ravel())) + (given.compliance * gamma).ravel()
+        np.testing.assert_allclose(scale * product, problem.product(gamma).ravel(), rtol=1e-9, atol=1e-9)
+        local = self.path("local.h5")
+        self.command("export", "fclib", self.pile, "--local", "-o", self.path("n.hdf5"), "--force")
+        self.command("import", "fclib", self.path("n.hdf5"), "-o", local, "--force")
+        with self.assertRaisesRegex(SystemExit, "local.h5: expected the bodies form, Chrono works on"):
+            ChronoProblem(local)
+
+    def test_chrono(self):
+        """Its solvers of the convex problem; its APGD where that needs no line search."""
+        table, block, soft = self.path("table.h5"), self.path("block.h5"), self.path("soft-table.h5")
+        for scene, path in (("hyperstatic-table", table), ("sliding-block", block)):
+            self.command("generate", "scene", scene, "-o", path, "--force")
+        problem = read_problem(table)
+        problem.compliance, problem.reference = np.full((4, 3), (1.0, 0.5, 0.5)), None
+        write_problem(soft, problem)
+        for name, path in (("psor", table), ("barzilai_borwein", table), ("admm", table), ("psor", soft),
+                           ("barzilai_borwein", soft), ("admm", soft), ("apgd", block)):
+            with self.subTest(f"{name} on {path}"):
+                self.assertLess(self.solve(path, "chrono_contact.py", name, 1e-9)["residual"], 1e-6)
+        measures = self.solve(self.pile, "chrono_contact.py", "barzilai_borwein", 1e-6)
+        self.assertLess(abs(measures["objective_gap"]), 1e-5 * abs(self.objective()))
 
     def test_mujoco_solves_its_own_problem(self):
         """That of a captured step; of other problems it makes no claim."""

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ccpbench.arrays import Floats, Integers
 from ccpbench.pools import Equality, Motion, Rolling, with_diagonal
+from ccpbench.reading import laid_out, opened, text_of
 
 VERSION = 2  # of files with rolling resistance or equality constraints; those without have 1
 Pool = TypeVar("Pool", Rolling, Equality)
@@ -309,7 +310,7 @@ def read_problem(path: str | os.PathLike[str]) -> Problem:
     if name and step.isdecimal() and not os.path.exists(path):
         steps = read_sequence(name, int(step))
         return steps[0]
-    with h5py.File(path, "r") as file:
+    with opened(path) as file:
         return problem_of(file, os.fspath(path))
 
 
@@ -320,7 +321,7 @@ def read_sequence(path: str | os.PathLike[str], only: int | None = None) -> list
     @throws OSError    the file cannot be read
     @throws ValueError  it is no sequence of this version, or has no such step
     """
-    with h5py.File(path, "r") as file:
+    with opened(path) as file:
         refuse_others(file, "sequence", os.fspath(path))
         names = sorted(file["steps"])
         if only is not None and only >= len(names):
@@ -335,23 +336,23 @@ def refuse_others(group: Any, kind: str, where: str) -> None:
     if root.get("format") != f"ccpbench-{kind}" or root.get("version") not in versions:
         raise ValueError(f"{where}: expected a ccpbench {kind} file of version "
                          f"{' or '.join(map(str, versions))}, "
-                         f"found {root.get('format')!r} of version {root.get('version')!r}")
+                         f"found {root.get('format')!r} of version {root.get('version')}")
 
 
 def problem_of(group: Any, where: str) -> Problem:
     """The problem in a group that is laid out like a problem file."""
     refuse_others(group, "problem", where)
-    try:
+    with laid_out(where):
         root, ccp = group.attrs, group["ccp"].attrs
         compliance = optional(group, "contacts/compliance")
         about = dict(group["reference"].attrs) if "reference" in group else {}
-        return Problem(
-            name=root["name"], delassus=read_delassus(group),
+        problem = Problem(
+            name=text_of(root, "name"), delassus=read_delassus(group),
             mu=group["ccp/mu"][()], r=group["ccp/r"][()], dt=float(ccp.get("dt", 0)),
             compliance=None if compliance is None else compliance[:, [0, 1, 1]],
             reference=group["reference/gamma"][()] if "reference/gamma" in group else None,
             source=dict(group["source"].attrs) if "source" in group else {},
-            content_sha256=root["content_sha256"],
+            content_sha256=text_of(root, "content_sha256"),
             gravity=np.array(ccp.get("gravity", np.zeros(3)), float),
             guesses={name: guess["gamma"][()] for name, guess in group["guesses"].items()}
             if "guesses" in group else {},
@@ -365,8 +366,53 @@ def problem_of(group: Any, where: str) -> Problem:
             certificate={name: float(value) for name, value in about.items()},
             rolling=read_pool(group, "rolling", Rolling),
             equality=read_pool(group, "equality", Equality))
-    except KeyError as error:
-        raise ValueError(f"{where}: {error.args[0]}") from error
+        refuse_damage(problem)
+        return problem
+
+
+def refuse_damage(problem: Problem) -> None:
+    """What the arrays say must fit together (`ccpbench check` says more).
+
+    @throws ValueError  it does not
+    """
+    n, delassus = problem.contacts, problem.delassus
+    for path, values in arrays_of(problem):
+        if not np.isfinite(values).all():
+            raise ValueError(f"/{path}: expected finite numbers, found others")
+    numbers = {"/contacts/identity": (problem.identity, (n,)),
+               "/contacts/compliance": (problem.compliance, (n, 3)),
+               "/reference/gamma": (problem.reference, (problem.triples, 3)),
+               **{f"/guesses/{name}/gamma": (guess, (problem.triples, 3))
+                  for name, guess in problem.guesses.items()}}
+    for path, (given, shape) in numbers.items():
+        if given is not None and np.shape(given) != shape:
+            raise ValueError(f"{path}: expected the shape {shape}, found {np.shape(given)}")
+    if isinstance(delassus, Bodies):
+        in_range("/contacts/bodies", delassus.pairs, -1, len(delassus.inverse_mass))
+        arms = delassus.arm_a is not None and delassus.arm_b is not None
+        if n and delassus.inverse_inertia is not None and not arms:
+            raise ValueError("/contacts/arm_a, arm_b: expected both with /bodies/inverse_inertia")
+    else:
+        in_range("/delassus/columns", delassus.columns, 0, n)
+        offsets = delassus.offsets
+        if offsets[0] != 0 or offsets[-1] != len(delassus.columns) or np.any(np.diff(offsets) < 0):
+            raise ValueError(f"/delassus/row_offsets: expected ascending numbers from 0 to "
+                             f"{len(delassus.columns)}, found others")
+        if len(delassus.blocks) != len(delassus.columns):
+            raise ValueError(f"/delassus/blocks: expected {len(delassus.columns)}, found "
+                             f"{len(delassus.blocks)}")
+    if problem.rolling is not None:
+        in_range("/rolling/contact", problem.rolling.contact, 0, n)
+    if problem.equality is not None:
+        in_range("/equality/bodies", problem.equality.bodies, -1,
+                 len(problem.bodies.inverse_mass))
+
+
+def in_range(path: str, numbers: Integers, first: int, end: int) -> None:
+    """@throws ValueError  a number is not one of first, ..., end - 1"""
+    if np.size(numbers) and not first <= np.min(numbers) <= np.max(numbers) < end:
+        raise ValueError(f"{path}: expected numbers from {first} to {end - 1}, found "
+                         f"{np.min(numbers)} to {np.max(numbers)}")
 
 
 def optional(group: Any, name: str) -> Any:

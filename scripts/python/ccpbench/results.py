@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from ccpbench.measures import in_order
+from ccpbench.reading import opened, text_of
 
 SCHEMA_VERSION = 1
 WORK = ("time", "outer", "krylov", "applies")
@@ -47,26 +47,29 @@ class Run:
             raise ValueError(f"schema version: expected {SCHEMA_VERSION}, found {root['version']}")
         self.path = path
         self.referee_version = int(root["referee_version"])
-        self.instance: Instance = (int(root["contacts"]), root["instance"], root["instance_hash"])
-        self.form: str = root.get("form", "")
+        self.instance: Instance = (int(root["contacts"]), text_of(root, "instance"),
+                                   text_of(root, "instance_hash"))
+        self.form = text_of(root, "form", "")
         self.bodies = int(root.get("bodies", 0))
-        self.solver: str = root["solver"]
-        self.solver_id: str = root["solver_id"]
-        self.study: str = root["study"]
-        self.start: str = root.get("start", "cold")
+        self.solver = text_of(root, "solver")
+        self.solver_id = text_of(root, "solver_id")
+        self.study = text_of(root, "study")
+        self.start = text_of(root, "start", "cold")
         if self.start != "cold":  # a curve of its own
             self.solver += " from " + self.start
-        self.law: str = root.get("law", "")
+        self.law = text_of(root, "law", "")
         self.repetition = int(root.get("repetition", 1))
-        self.status: str = root["status"]
+        self.status = text_of(root, "status")
         self.reached = bool(root["stop_reached"])
-        self.message: str = root.get("message", "")
+        self.message = text_of(root, "message", "")
         self.time_limit = float(root.get("time_limit", 0))
-        self.machine: str = root.get("machine", "")  # as `merge` calls it
+        self.machine = text_of(root, "machine", "")  # as `merge` calls it
         self.made = {**made_of(file), **({"machine": self.machine} if self.machine else {})}
         asked = file["request"].attrs if "request" in file else {}
-        self.study_description: str = asked.get("study_description", "")
-        self.options: dict[str, str] = dict(file["options"].attrs) if "options" in file else {}
+        self.study_description = text_of(asked, "study_description", "")
+        self.options: dict[str, str] = (
+            {name: text_of(file["options"].attrs, name) for name in file["options"].attrs}
+            if "options" in file else {})
         self.timers = {key: float(value) for key, value in file["timers"].attrs.items()}
         self.descriptors = ({key: float(value) for key, value in file["instance"].attrs.items()}
                             if "instance" in file else {})
@@ -74,8 +77,9 @@ class Run:
         self.targets: list[Target] = [(name, float(value))
                                       for name, value in zip(names, values, strict=True)]
         # What ends the solve, all of them together; the first one leads.
+        stops = text_of(root, "stop").split(",")
         self.stops: list[Target] = [(name, float(value)) for name, value in
-                                    (one.split("=") for one in root["stop"].split(",") if one)]
+                                    (one.split("=") for one in stops if one)]
         self.stop: Target | None = self.stops[0] if self.stops else None
         self.targets += [stop for stop in self.stops if stop not in self.targets]
         self.gamma: NDArray[np.float64] | None = None  # [n][3], N s, if asked for and kept
@@ -95,7 +99,9 @@ class Run:
             name: curve[name][()] if name in curve else unknown
             for name in (self.measures if measures is None else measures)}
         for name, column in [*self.work.items(), *self.values.items()]:
-            if column.shape != self.work["time"].shape:
+            if column.dtype.kind not in "iuf":
+                raise ValueError(f"/curve/{name}: expected numbers, found others")
+            if column.shape != self.work["time"].shape or column.ndim != 1:
                 raise ValueError(f"/curve/{name}: expected as many values as /curve/time")
 
     def final(self, measure: str) -> float:
@@ -148,14 +154,11 @@ def read_result(path: str | os.PathLike[str], measures: Iterable[str] | None = N
     @throws OSError    the file cannot be read
     @throws ValueError  it is no result file of this version, or a part of one
     """
-    with h5py.File(path, "r") as file:
-        try:
-            run = Run(Path(path), file, measures)
-            if gamma and "final/gamma" in file:
-                run.gamma = file["final/gamma"][()]
-            return run
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(str(error.args[0])) from error
+    with opened(path) as file:
+        run = Run(Path(path), file, measures)
+        if gamma and "final/gamma" in file:
+            run.gamma = file["final/gamma"][()]
+        return run
 
 
 def read_folder(folder: str | os.PathLike[str],
@@ -167,10 +170,8 @@ def read_folder(folder: str | os.PathLike[str],
     for path in sorted(Path(folder).glob("*.h5")):
         try:
             runs[path] = read_result(path, measures)
-        except OSError as error:
-            faults[path] = unreadable(path, error)
-        except ValueError as error:
-            faults[path] = str(error.args[0])
+        except (OSError, ValueError) as error:
+            faults[path] = str(error).removeprefix(f"{path}: ")
     newest = max((run.referee_version for run in runs.values()), default=0)
     for path, run in list(runs.items()):
         if run.referee_version != newest:
@@ -183,15 +184,6 @@ def read_folder(folder: str | os.PathLike[str],
             run.values.setdefault(name, np.full(len(run.work["time"]), math.nan))
     name_alike(runs.values())
     return list(runs.values()), faults
-
-
-def unreadable(path: str | os.PathLike[str], error: OSError) -> str:
-    """What is wrong with a file that HDF5 cannot open, in our words."""
-    if os.path.isdir(path):
-        return "expected a file, found a folder"
-    if not os.path.exists(path):
-        return "no such file"
-    return f"expected an HDF5 file, found something else or a part of one ({error})"
 
 
 def why_nothing(folder: Path, faults: Mapping[Path, str]) -> str:

@@ -21,7 +21,7 @@ from ccpbench.console import complain
 from ccpbench.places import ROOT
 from ccpbench.problem import Problem, read_problem
 from ccpbench.referee import REFEREE_VERSION, residuals
-from ccpbench.results import Run, read_result, unreadable
+from ccpbench.results import Run, read_result
 
 MEASURES = ("dual", "primal", "complementarity", "residual", "natural_map", "coulomb_residual",
             "coulomb_natural_map")  # those without units
@@ -91,8 +91,8 @@ def result_of(path: Path) -> Run:
     """With its impulses. @throws ValueError  it is no result file that can be read"""
     try:
         return read_result(path, gamma=True)
-    except OSError as error:
-        raise ValueError(unreadable(path, error)) from error
+    except (OSError, ValueError) as error:
+        raise ValueError(str(error).removeprefix(f"{path}: ")) from error
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ccpbench.arrays import Floats, Integers
 from ccpbench.problem import whole_or_not
+from ccpbench.reading import opened
 
 VERSION = 1
 Texts = list[str]
@@ -94,30 +95,27 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
     @throws ValueError  it is no trajectory of this version, or a damaged one
     """
     where = os.fspath(path)
-    with h5py.File(path, "r") as file:
+    with opened(path) as file:
         root = file.attrs
         if root.get("format") != "ccpbench-trajectory" or root.get("version") != VERSION:
             raise ValueError(f"{where}: expected a ccpbench trajectory file of version {VERSION}, "
-                             f"found {root.get('format')!r} of version {root.get('version')!r}")
-        try:
-            moves = "obstacles/shape" in file
-            trajectory = Trajectory(
-                scene=str(root["scene"]), options=str(root["options"]),
-                stepper=str(root["stepper"]), solver=str(root["solver"]),
-                steps={name: file[f"steps/{name}"][()] for name in OF_STEPS},
-                status=texts(file["steps/status"]), frame_step=file["frames/step"][()],
-                position=file["bodies/position"][()], orientation=file["bodies/orientation"][()],
-                velocity=file["bodies/velocity"][()], body_shape=texts(file["bodies/shape"]),
-                body_size=file["bodies/size"][()],
-                obstacle_shape=texts(file["obstacles/shape"]) if moves else [],
-                obstacle_size=file["obstacles/size"][()] if moves else np.zeros((0, 3)),
-                obstacle_force=file["obstacles/force"][()] if moves else None,
-                provenance={name: str(value) for name, value in
-                            (file["provenance"].attrs.items() if "provenance" in file else ())})
-        except KeyError as error:
-            raise ValueError(f"{where}: {error.args[0]}") from error
-    check(trajectory, where)
-    return trajectory
+                             f"found {root.get('format')!r} of version {root.get('version')}")
+        moves = "obstacles/shape" in file
+        trajectory = Trajectory(
+            scene=str(root["scene"]), options=str(root["options"]),
+            stepper=str(root["stepper"]), solver=str(root["solver"]),
+            steps={name: file[f"steps/{name}"][()] for name in OF_STEPS},
+            status=texts(file["steps/status"]), frame_step=file["frames/step"][()],
+            position=file["bodies/position"][()], orientation=file["bodies/orientation"][()],
+            velocity=file["bodies/velocity"][()], body_shape=texts(file["bodies/shape"]),
+            body_size=file["bodies/size"][()],
+            obstacle_shape=texts(file["obstacles/shape"]) if moves else [],
+            obstacle_size=file["obstacles/size"][()] if moves else np.zeros((0, 3)),
+            obstacle_force=file["obstacles/force"][()] if moves else None,
+            provenance={name: str(value) for name, value in
+                        (file["provenance"].attrs.items() if "provenance" in file else ())})
+        check(trajectory, where)
+        return trajectory
 
 
 def texts(dataset: Any) -> Texts:

@@ -166,8 +166,9 @@ def main() -> int:
         complain(f"{error} (scripts/peers/setup engines, or pip install "
                  f"'ccpbench[{arguments.engine}]')")
         return 1
-    except ValueError as error:
-        complain(" ".join(str(error).split()))
+    except (ValueError, RuntimeError) as error:  # engines throw both at what they cannot read
+        text = " ".join(str(error).split())
+        complain(text if arguments.scene in text else f"{arguments.scene}: {text}")
         return 1
     if not problems:
         complain(f"{arguments.scene}: expected a step with a contact, found none")

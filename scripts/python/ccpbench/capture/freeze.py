@@ -69,8 +69,8 @@ class Contacts:
         self.add((-1, number), np.zeros(3), np.eye(3), gap, 0.0, rows=[row])
 
     def of_rows(self, values: Floats, first_for_all: bool = False) -> Floats:
-        """What the engine has by rows, [rows][...], by contacts, [n][3][...]: where there is no such
-        row zeros, or what the contact's first one has."""
+        """What the engine has by rows, [rows][...], by contacts, [n][3][...]: where there is no
+        such row zeros, or what the contact's first one has."""
         rows = np.reshape(self.rows, (-1, 3)).astype(int)
         if first_for_all:
             rows = np.where(rows < 0, rows[:, :1], rows)
@@ -168,8 +168,8 @@ def identities(pairs: Iterable[tuple[int, int]]) -> Integers:
     return np.array(numbers, dtype=np.int64)
 
 
-def problem(delassus: Assembled | Bodies, contacts: Contacts, free: Floats, step: float, engine: str,
-            name: str = "step") -> Problem:
+def problem(delassus: Assembled | Bodies, contacts: Contacts, free: Floats, step: float,
+            engine: str, name: str = "step") -> Problem:
     """@param free  J v_free, [n][3], m/s  @param step  h, s  @param engine  name and version"""
     gap = np.array(contacts.gap)
     return Problem(name, delassus, np.array(contacts.mu),

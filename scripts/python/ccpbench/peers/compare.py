@@ -14,10 +14,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-import h5py
-
 from ccpbench.console import positive_number
 from ccpbench.places import ROOT, find_program
+from ccpbench.reading import opened
 
 STUDY = ROOT / "harness/studies/peers.yaml"
 
@@ -84,7 +83,7 @@ def problem_file(path: str, folder: Path, program: str) -> str:
     """The problem file of an argument; FCLIB files are imported to the folder."""
     if not Path(path).exists():
         return path  # of the catalogue, or ccpbench will say that it is not
-    with h5py.File(path, "r") as file:
+    with opened(path) as file:
         if "format" in file.attrs:
             return str(Path(path).resolve())
     folder.mkdir(parents=True, exist_ok=True)

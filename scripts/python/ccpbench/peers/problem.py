@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ccpbench.arrays import Floats
 from ccpbench.problem import Assembled, Bodies, Problem, read_problem, write_answer
+from ccpbench.reading import opened
 
 DENSE_LIMIT = 6000  # rows of an assembled N that is factored as a dense matrix
 
@@ -88,7 +88,7 @@ class UnitFreeProblem:
 
 def refuse_other_constraints(path: str | os.PathLike[str]) -> None:
     """What is not said here would be left out silently."""
-    with h5py.File(path, "r") as file:
+    with opened(path) as file:
         for group in ("rolling", "equality"):
             if group in file and any(part.size for part in file[group].values()):
                 sys.exit(f"{path}: /{group}: expected nothing, peers know contacts only; found it")
