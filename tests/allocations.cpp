@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "solvers/core/transfer.hpp"
+
 // glibc's own names for what the functions below stand before.
 // NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 extern "C" {
@@ -19,7 +21,7 @@ void* __libc_memalign(std::size_t, std::size_t);
 namespace ccp::test {
 namespace {
 
-std::atomic<std::size_t> heap{0}, bytes{0}, large{0}, views{0};
+std::atomic<std::size_t> heap{0}, bytes{0}, large{0}, views{0}, transfers{0};
 
 void count(std::size_t size) {
   heap.fetch_add(1, std::memory_order_relaxed);
@@ -31,14 +33,25 @@ void count_view(Kokkos::Tools::SpaceHandle, const char* label, const void*, std:
   if (std::strncmp(label, "ccp::", 5) == 0) views.fetch_add(1, std::memory_order_relaxed);
 }
 
+void count_transfer(const char* region) {
+  if (std::strcmp(region, Transfer::label) == 0) transfers.fetch_add(1, std::memory_order_relaxed);
+}
+
+void count_copy(Kokkos::Tools::SpaceHandle to, const char*, const void*,
+                Kokkos::Tools::SpaceHandle from, const char*, const void*, std::uint64_t) {
+  if (std::strcmp(to.name, from.name) != 0) transfers.fetch_add(1, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 Allocations allocations() {
-  return {heap, bytes, large, views};
+  return {heap, bytes, large, views, transfers};
 }
 
-void count_views() {
+void count_kokkos() {
   Kokkos::Tools::Experimental::set_allocate_data_callback(count_view);
+  Kokkos::Tools::Experimental::set_push_region_callback(count_transfer);
+  Kokkos::Tools::Experimental::set_begin_deep_copy_callback(count_copy);
 }
 
 }  // namespace ccp::test

@@ -10,6 +10,7 @@
 #include "solvers/core/extremes.hpp"
 #include "solvers/core/optimality.hpp"
 #include "solvers/core/scales.hpp"
+#include "solvers/core/transfer.hpp"
 
 namespace ccp {
 namespace {
@@ -216,7 +217,7 @@ DeviceArray<double* [2]> IpmSolver::regularization(const Problem& problem) const
                      "contact stiffnesses and dt in the problem", "none");
   }
   DeviceArray<double* [2]> regularization("ccp::Ipm::regularization", n);
-  const auto rho = Kokkos::create_mirror_view(regularization);
+  const auto rho = host_mirror(regularization);
   for (std::size_t c = 0; c < n; ++c) {
     for (int k = 0; k < 2; ++k) {
       rho(c, k) = 0;
@@ -227,7 +228,7 @@ DeviceArray<double* [2]> IpmSolver::regularization(const Problem& problem) const
       }
     }
   }
-  Kokkos::deep_copy(regularization, rho);
+  send(regularization, rho);
   return regularization;
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "solvers/core/transfer.hpp"
+
 namespace ccp {
 
 template <int NB>
@@ -48,10 +50,9 @@ void SymmetricBlockMatrix<NB>::multiply(const ConstVectorView& x, const VectorVi
 template <int NB>
 HostBlocks SymmetricBlockMatrix<NB>::to_host() const {
   const LowerRows lower = lower_rows(pattern_);
-  const auto diagonal = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), diagonal_);
-  const auto off_diagonal = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), off_diagonal_);
-  const auto column_offset =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.column_offset);
+  const auto diagonal = host_copy(diagonal_);
+  const auto off_diagonal = host_copy(off_diagonal_);
+  const auto column_offset = host_copy(pattern_.column_offset);
   HostBlocks host;
   host.block_size = NB;
   for (int i = 0; i < pattern_.rows; ++i) {
@@ -78,11 +79,10 @@ HostBlocks SymmetricBlockMatrix<NB>::to_host() const {
 template <int NB>
 void SymmetricBlockMatrix<NB>::set_values(const HostBlocks& host) {
   const LowerRows lower = lower_rows(pattern_);
-  const auto diagonal = Kokkos::create_mirror_view(diagonal_);
-  const auto off_diagonal = Kokkos::create_mirror_view(off_diagonal_);
-  const auto column_offset =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.column_offset);
-  const auto place = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.place);
+  const auto diagonal = host_mirror(diagonal_);
+  const auto off_diagonal = host_mirror(off_diagonal_);
+  const auto column_offset = host_copy(pattern_.column_offset);
+  const auto place = host_copy(pattern_.place);
   constexpr auto stored = static_cast<std::size_t>(block::stored<NB>);
   const double* a = host.values.data();
   for (int i = 0; i < pattern_.rows; ++i) {
@@ -107,8 +107,8 @@ void SymmetricBlockMatrix<NB>::set_values(const HostBlocks& host) {
     }
     a += NB * NB;
   }
-  Kokkos::deep_copy(diagonal_, diagonal);
-  Kokkos::deep_copy(off_diagonal_, off_diagonal);
+  send(diagonal_, diagonal);
+  send(off_diagonal_, off_diagonal);
 }
 
 Teuchos::RCP<SymmetricBlocks> make_symmetric_blocks(const HostBlocks& blocks) {

@@ -57,8 +57,8 @@ BlockPattern make_pattern(const LowerRows& lower, const std::vector<int>& level_
 }
 
 LowerRows lower_rows(const BlockPattern& pattern) {
-  const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern.row_offset);
-  const auto column = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern.column);
+  const auto offset = host_copy(pattern.row_offset);
+  const auto column = host_copy(pattern.column);
   return {{offset.data(), offset.data() + offset.extent(0)},
           {column.data(), column.data() + column.extent(0)}};
 }

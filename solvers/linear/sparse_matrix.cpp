@@ -32,6 +32,7 @@ Teuchos::RCP<const CrsMatrix::crs_graph_type> make_graph(const Teuchos::RCP<cons
 
 template <class Values>
 void copy_values(const std::vector<double>& from, const Values& to) {
+  const Transfer transfer;
   Kokkos::deep_copy(
       to, Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
               from.data(), from.size()));

@@ -1,5 +1,7 @@
 #include "solvers/preconditioners/block_cholesky.hpp"
 
+#include "solvers/core/transfer.hpp"
+
 namespace ccp {
 namespace {
 
@@ -15,11 +17,24 @@ int team_size() {
 }
 
 /// Calls row(i, thread) for all rows, those of one level in parallel, level after level from the
-/// lowest, or `down` from the highest.
+/// lowest, or `down` from the highest. On a device few levels, as colours make them, are a kernel
+/// each, which has the whole device; many are one team's.
+/// @param host_offset  pattern.level_offset on the host
 template <class Row>
-void sweep(const std::string& label, const BlockPattern& pattern, bool down, const Row& row) {
+void sweep(const std::string& label, const BlockPattern& pattern,
+           const std::vector<int>& host_offset, bool down, const Row& row) {
+  constexpr int few = 100;
   const auto offset = pattern.level_offset;
   const int levels = pattern.levels();
+  if (!on_host && levels <= few) {
+    for (int k = 0; k < levels; ++k) {
+      const int level = down ? levels - 1 - k : k;
+      Kokkos::parallel_for(
+          label, Kokkos::RangePolicy<ExecSpace>(host_offset[level], host_offset[level + 1]),
+          KOKKOS_LAMBDA(const int i) { row(i, 0); });
+    }
+    return;
+  }
   Kokkos::parallel_for(
       label, TeamPolicy(1, team_size()), KOKKOS_LAMBDA(const TeamPolicy::member_type& team) {
         for (int k = 0; k < levels; ++k) {
@@ -113,23 +128,25 @@ struct BlockSum<3> {
 }  // namespace
 
 template <int NB, class Real>
-IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal,
+IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, FactorKind kind,
                                                  const DeviceArray<int*>& source,
                                                  const DeviceArray<int*>& order)
     : pattern_(pattern),
-      off_diagonal_(off_diagonal),
+      kind_(kind),
+      level_offset_(download(pattern.level_offset)),
       source_(source),
       order_(order),
       map_(make_map(static_cast<std::size_t>(NB) * pattern.rows)),
       inverse_("ccp::IncompleteCholesky::inverse",
                static_cast<std::size_t>(block::packed<NB>) * pattern.rows),
       factor_(Kokkos::view_alloc("ccp::IncompleteCholesky::factor", Kokkos::WithoutInitializing),
-              off_diagonal ? static_cast<std::size_t>(NB * NB) * pattern.blocks + 1 : 0),
+              kind != FactorKind::diagonal ? static_cast<std::size_t>(NB * NB) * pattern.blocks + 1
+                                           : 0),
       factor_by_column_(Kokkos::view_alloc("ccp::IncompleteCholesky::factor_by_column",
                                            Kokkos::WithoutInitializing),
                         factor_.extent(0)),
-      lookup_("ccp::IncompleteCholesky::lookup", off_diagonal && on_host ? team_size() : 0,
-              pattern.rows),
+      lookup_("ccp::IncompleteCholesky::lookup",
+              kind == FactorKind::cholesky && on_host ? team_size() : 0, pattern.rows),
       failed_("ccp::IncompleteCholesky::failed"),
       work_("ccp::IncompleteCholesky::work",
             order.extent(0) > 0 ? static_cast<std::size_t>(NB) * pattern.rows : 0) {
@@ -147,13 +164,13 @@ bool IncompleteCholesky<NB, Real>::factorize(const Blocks& a, double shift, doub
   double* const inverse = inverse_.data();
   Real* const factor = factor_.data();
   Real* const factor_by_column = factor_by_column_.data();
-  const bool whole = off_diagonal_;
+  const bool whole = kind_ != FactorKind::diagonal, eliminates = kind_ == FactorKind::cholesky;
   const auto failed = failed_;
   int* const lookup = lookup_.extent(0) > 0 ? lookup_.data() : nullptr;
   const auto rows = static_cast<std::size_t>(pattern_.rows);
   Kokkos::deep_copy(failed, 0);
   sweep(
-      "ccp::IncompleteCholesky::factorize", pattern_, false,
+      "ccp::IncompleteCholesky::factorize", pattern_, level_offset_, false,
       KOKKOS_LAMBDA(const int i, const int thread) {
         if (!complete && failed() != 0) return;
         double d[packed];
@@ -178,7 +195,9 @@ bool IncompleteCholesky<NB, Real>::factorize(const Blocks& a, double shift, doub
           // Columns that rows i and j share, left of j.
           const int other = row_offset(j), other_end = row_offset(j + 1);
           const int length = k - begin, other_length = other_end - other;
-          if (at != nullptr && other_length <= 16 * length) {
+          if (!eliminates) {
+            // L_ij = A_ij L_jj^-T.
+          } else if (at != nullptr && other_length <= 16 * length) {
             for (int q = other; q < other_end; ++q) {
               const int p = at[column(q)];
               if (p >= 0) subtract(p, q);
@@ -196,7 +215,7 @@ bool IncompleteCholesky<NB, Real>::factorize(const Blocks& a, double shift, doub
           for (int q = 0; q < NB; ++q) {
             for (int p = 0; p < NB; ++p) transposed[NB * p + q] = out[NB * q + p];
           }
-          block::subtract_square<NB>(out, d);
+          if (eliminates) block::subtract_square<NB>(out, d);
         }
         for (int k = begin; k < end && at != nullptr; ++k) at[column(k)] = -1;
         if (!block::invert_factor<NB>(d, least)) failed() = 1;
@@ -245,7 +264,7 @@ void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
   const double* const inverse = inverse_.data();
   const Real* const factor = factor_.data();
   const Real* const factor_by_column = factor_by_column_.data();
-  if (!off_diagonal_) {
+  if (kind_ == FactorKind::diagonal) {
     Kokkos::parallel_for(
         "ccp::IncompleteCholesky::block_jacobi", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
           double z[NB];
@@ -257,7 +276,8 @@ void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
     return;
   }
   sweep(
-      "ccp::IncompleteCholesky::forward", pattern_, false, KOKKOS_LAMBDA(const int i, int) {
+      "ccp::IncompleteCholesky::forward", pattern_, level_offset_, false,
+      KOKKOS_LAMBDA(const int i, int) {
         block::Accumulator<NB> sum(in + static_cast<std::size_t>(NB) * i);
         const int end = row_offset(i + 1);
         for (int k = row_offset(i); k < end; ++k) {
@@ -269,7 +289,8 @@ void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
         for (int p = 0; p < NB; ++p) out[NB * i + p] = z[p];
       });
   sweep(
-      "ccp::IncompleteCholesky::backward", pattern_, true, KOKKOS_LAMBDA(const int i, int) {
+      "ccp::IncompleteCholesky::backward", pattern_, level_offset_, true,
+      KOKKOS_LAMBDA(const int i, int) {
         block::Accumulator<NB> sum(out + static_cast<std::size_t>(NB) * i);
         const int end = column_offset(i + 1);
         for (int l = column_offset(i); l < end; ++l) {
@@ -287,6 +308,8 @@ void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
   template bool IncompleteCholesky<NB, Real>::factorize(const StoredBlocks<NB>&, double, double, \
                                                         bool) const;                             \
   template bool IncompleteCholesky<NB, Real>::factorize(const ScatteredBlocks<NB>&, double,      \
+                                                        double, bool) const;                     \
+  template bool IncompleteCholesky<NB, Real>::factorize(const ReorderedBlocks<NB>&, double,      \
                                                         double, bool) const;
 CCP_INSTANTIATE(3, float)
 CCP_INSTANTIATE(3, double)

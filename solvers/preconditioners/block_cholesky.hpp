@@ -52,15 +52,39 @@ class ScatteredBlocks {
   }
 };
 
+/// How it reads a SymmetricBlockMatrix<NB> whose rows have another order here.
+template <int NB>
+class ReorderedBlocks {
+ public:
+  DeviceArray<const double*> diagonal_values, values;
+  DeviceArray<const std::size_t*> diagonal_place;  ///< [rows] number of the block in its array
+  DeviceArray<const std::size_t*> lower_place;     ///< [blocks] the same
+
+  KOKKOS_INLINE_FUNCTION void diagonal(int i, double* out) const {
+    const double* const from = diagonal_values.data() + block::packed<NB> * diagonal_place(i);
+    for (int k = 0; k < block::packed<NB>; ++k) out[k] = from[k];
+  }
+  KOKKOS_INLINE_FUNCTION void lower(int, int k, double* out) const {
+    block::expand<NB>(values.data() + block::stored<NB> * lower_place(k), out);
+  }
+};
+
+/// What L is.
+enum class FactorKind {
+  diagonal,      ///< Cholesky factors of the diagonal blocks: the block Jacobi preconditioner
+  gauss_seidel,  ///< (D + lower A) D^-T/2: L L^T is the symmetric Gauss-Seidel preconditioner
+  cholesky,      ///< incomplete Cholesky
+};
+
 /// Block incomplete Cholesky factorisation  A ~ L L^T  of a symmetric matrix of NB x NB blocks, and
 /// its inverse as an operator:
 ///
 ///     L_ij = (A_ij - sum_k L_ik L_jk^T) L_jj^-T  on the pattern,    L_ii by Cholesky,
 ///
 /// on a pattern that has at least the blocks of A, by levels: rows of a level at once, in the
-/// factorisation and in both triangular sweeps. With `off_diagonal` false only the diagonal blocks
-/// are kept: the block Jacobi preconditioner. Real is the type in which the off-diagonal blocks are
-/// kept. Where sums run in the same order, the result does not depend on the threads.
+/// factorisation and in both triangular sweeps. Two other kinds of L are ready with it. Real is the
+/// type in which the off-diagonal blocks are kept. Where sums run in the same order, the result
+/// does not depend on the threads.
 ///
 /// A factorisation takes for each block of L one pass over the row of its column on the host, which
 /// looks up where its own row has the same columns, and a binary search per entry of the shorter of
@@ -75,7 +99,7 @@ class IncompleteCholesky : public Operator {
   /// @param source   [pattern.blocks] which lower block of A starts a block of L, -1 = none (fill);
   ///                 empty = the pattern is A's own
   /// @param order    [rows] the row of A's vectors at each row of the pattern; empty = the same
-  IncompleteCholesky(const BlockPattern& pattern, bool off_diagonal,
+  IncompleteCholesky(const BlockPattern& pattern, FactorKind kind,
                      const DeviceArray<int*>& source = {}, const DeviceArray<int*>& order = {});
 
   /// Factorises A + shift diag(A), read through StoredBlocks or ScatteredBlocks.
@@ -99,7 +123,8 @@ class IncompleteCholesky : public Operator {
 
  private:
   BlockPattern pattern_;
-  bool off_diagonal_;
+  FactorKind kind_;
+  std::vector<int> level_offset_;  ///< the pattern's, on the host
   DeviceArray<int*> source_, order_;
   Teuchos::RCP<const Map> map_;
   DeviceArray<double*> inverse_;  ///< [rows * packed] inverses of the diagonal blocks of L

@@ -30,7 +30,8 @@ class OfBodies : public Preconditioner {
  public:
   void setup(const PreconditionerInput& input) override {
     matrix_ = Teuchos::rcp_dynamic_cast<const SymmetricBlockMatrix<NB>>(input.ordered, true);
-    inverse_ = Teuchos::rcp(new IncompleteCholesky<NB, double>(matrix_->pattern(), false));
+    inverse_ =
+        Teuchos::rcp(new IncompleteCholesky<NB, double>(matrix_->pattern(), FactorKind::diagonal));
   }
   PreconditionerReport compute() override {
     inverse_->factorize(StoredBlocks<NB>(*matrix_), 0, 1e-10, true);

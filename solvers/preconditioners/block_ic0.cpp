@@ -25,7 +25,7 @@ class StoredFactor : public Factor {
   StoredFactor(const SymmetricBlocks& a, bool fill)
       : a_(dynamic_cast<const SymmetricBlockMatrix<NB>&>(a)) {
     if (!fill) {
-      factor_ = Teuchos::rcp(new IncompleteCholesky<NB, Real>(a.pattern(), true));
+      factor_ = Teuchos::rcp(new IncompleteCholesky<NB, Real>(a.pattern(), FactorKind::cholesky));
       return;
     }
     const LowerRows own = lower_rows(a.pattern()), filled = with_fill(own);
@@ -37,7 +37,7 @@ class StoredFactor : public Factor {
       }
     }
     factor_ = Teuchos::rcp(new IncompleteCholesky<NB, Real>(
-        make_pattern(filled, consecutive_levels(filled)), true,
+        make_pattern(filled, consecutive_levels(filled)), FactorKind::cholesky,
         upload<DeviceArray<int*>>("ccp::BlockIc1::source", source, source.size())));
   }
   bool factorize(double shift, double least, bool complete) override {
@@ -77,7 +77,7 @@ class ScatteredFactor : public Factor {
         upload<Places>("ccp::BlockIc0::diagonal_place", diagonal, diagonal.size());
     blocks_.lower_place = upload<Places>("ccp::BlockIc0::lower_place", lower, lower.size());
     factor_ = Teuchos::rcp(new IncompleteCholesky<3, double>(
-        make_pattern(sorted.rows, order.level_offset), true, {},
+        make_pattern(sorted.rows, order.level_offset), FactorKind::cholesky, {},
         upload<DeviceArray<int*>>("ccp::BlockIc0::order", order.row, order.row.size())));
   }
   bool factorize(double shift, double least, bool complete) override {

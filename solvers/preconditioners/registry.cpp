@@ -12,6 +12,9 @@ std::unique_ptr<Preconditioner> make_block_diagonal();
 std::unique_ptr<Preconditioner> make_ic0();
 std::unique_ptr<Preconditioner> make_block_ic0();
 std::unique_ptr<Preconditioner> make_block_ic1();
+std::unique_ptr<Preconditioner> make_colored_ic0();
+std::unique_ptr<Preconditioner> make_colored_sgs();
+std::unique_ptr<Preconditioner> make_block_chebyshev();
 std::unique_ptr<Preconditioner> make_iluk();
 std::unique_ptr<Preconditioner> make_ilut();
 std::unique_ptr<Preconditioner> make_block_iluk();
@@ -35,6 +38,12 @@ std::vector<PreconditionerEntry>& table() {
       {"block_ic1", MatrixForm::blocks, body_blocks, true, true,
        "incomplete Cholesky with the pairs that eliminating each body once joins, in blocks",
        make_block_ic1, ""},
+      {"colored_ic0", MatrixForm::blocks, all_blocks, true, true,
+       "incomplete Cholesky without fill, in blocks, rows by colour", make_colored_ic0, ""},
+      {"colored_sgs", MatrixForm::blocks, all_blocks, true, true,
+       "symmetric Gauss-Seidel in blocks, rows by colour", make_colored_sgs, ""},
+      {"block_chebyshev", MatrixForm::blocks, body_blocks, true, true,
+       "Chebyshev polynomial in D^-1 A for the diagonal blocks D", make_block_chebyshev, ""},
       {"iluk", MatrixForm::crs, all_blocks, true, false,
        "Ifpack2's incomplete LU with levels of fill", make_iluk, ""},
       {"ilut", MatrixForm::crs, all_blocks, false, false,

@@ -121,7 +121,7 @@ void AssembledSystem::lower_pattern(std::vector<std::int64_t>& column_offsets,
 
 /// Block (i, j) of A is L_i^T N_ij L_j with N_ij the transpose of N_ji, which is in row j.
 void AssembledSystem::lower_values(std::vector<double>& values) const {
-  const auto root = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), roots_);
+  const auto root = host_copy(roots_);
   values.clear();
   for (int j = 0; j < contacts_; ++j) {
     for (int q = 0; q < 3; ++q) {

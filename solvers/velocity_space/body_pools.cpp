@@ -168,8 +168,7 @@ void BodyPools::make_rows(const Problem& problem, const ConstraintMap& map) {
 void BodyPools::raise_reach(const Problem& problem, const std::vector<int>& position,
                             std::vector<double>& reach) const {
   const ContactProblem& host = problem.host();
-  const auto length =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), problem.pool_length());
+  const auto length = host_copy(problem.pool_length());
   const auto raise_to = [&](std::int32_t body, double value) {
     if (body < 0) return;
     double& own = reach[position[static_cast<std::size_t>(body)]];

@@ -342,17 +342,12 @@ std::vector<double> BodySystem<NB>::block_norms() const {
           norm(l) = sqrt(square);
         }
       });
-  std::vector<double> result(pattern_.blocks);
-  Kokkos::deep_copy(Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
-                        result.data(), result.size()),
-                    norm);
-  return result;
+  return download(norm);
 }
 
 template <int NB>
 void BodySystem<NB>::keep_blocks(const std::vector<char>& kept) {
-  const auto offset =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.column_offset);
+  const auto offset = host_copy(pattern_.column_offset);
   std::vector<int> kept_offset{0}, numbers;
   for (int j = 0; j < pattern_.rows; ++j) {
     for (int l = offset(j); l < offset(j + 1); ++l) {
@@ -368,9 +363,9 @@ void BodySystem<NB>::keep_blocks(const std::vector<char>& kept) {
 template <int NB>
 void BodySystem<NB>::lower_pattern(std::vector<std::int64_t>& column_offsets,
                                    std::vector<int>& rows) const {
-  const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), kept_offset_);
-  const auto kept = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), kept_);
-  const auto row = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pattern_.row);
+  const auto offset = host_copy(kept_offset_);
+  const auto kept = host_copy(kept_);
+  const auto row = host_copy(pattern_.row);
   column_offsets.assign(1, 0);
   rows.clear();
   for (int j = 0; j < pattern_.rows; ++j) {
@@ -413,9 +408,7 @@ void BodySystem<NB>::lower_values(std::vector<double>& values) const {
           }
         }
       });
-  values.resize(size);
-  Kokkos::deep_copy(
-      Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(values.data(), size), out);
+  download_to(values, out);
 }
 
 /// Bodies that nothing turns, with six unknowns each: blocks of joints are not symmetric, as those

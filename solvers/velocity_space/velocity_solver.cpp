@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "solvers/core/stopwatch.hpp"
+#include "solvers/core/transfer.hpp"
 
 namespace ccp {
 
@@ -187,12 +188,9 @@ VelocitySolver::Outcome VelocitySolver::solve_direct(const Teuchos::RCP<const Ve
 
 void VelocitySolver::apply_factor(const ConstVectorView& b, const VectorView& x) {
   system_.to_factored(b, x);
-  host_.resize(b.extent(0));
-  const Kokkos::View<double*, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
-      host_.data(), host_.size());
-  Kokkos::deep_copy(host, x);
+  download_to(host_, x);
   cholesky_->solve(host_.data(), host_.data());
-  Kokkos::deep_copy(x, host);
+  upload_to(x, host_);
   system_.from_factored(b, x);
 }
 

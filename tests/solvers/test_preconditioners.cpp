@@ -556,6 +556,120 @@ TEST_CASE("every preconditioner with every method solves real Newton systems, or
   CHECK(iterations.at("block_ic0") < iterations.at("relaxation"));
 }
 
+TEST_CASE("colored_ic0 agrees with the matrix on its pattern, in both spaces") {
+  const Assembled contact(random_pile(25, 60, 7));
+  const auto factor = make_preconditioner({"colored_ic0", {}});
+  factor->setup(contact.input());
+  check_incomplete(*factor, *contact.matrix.crs(), factor->compute().shift);
+  for (const int size : {3, 6}) {
+    const HostBlocks host = random_symmetric_blocks(size, 12, 32);
+    const auto a = make_symmetric_blocks(host);
+    const auto body = make_preconditioner({"colored_ic0", {}});
+    body->setup(body_input(a));
+    REQUIRE(body->compute().restarts == 0);
+    const auto n = static_cast<std::size_t>(12 * size);
+    const auto product = inverse_of(dense(*body->inverse(), n)), matrix = dense(host);
+    double worst = 0;
+    for (std::size_t i = 0; i < n * n; ++i) {
+      if (matrix[i] != 0) worst = std::max(worst, std::abs(product[i] - matrix[i]));
+    }
+    CHECK(worst < 1e-11);
+  }
+}
+
+namespace {
+
+/// (D + L) D^-1 (D + L)^T of a matrix whose rows of blocks are taken by colour, first fit.
+std::vector<double> dense_sgs_by_color(const HostBlocks& host) {
+  const auto size = static_cast<std::size_t>(host.block_size), rows = host.rows(), n = size * rows;
+  const std::vector<double> a = dense(host);
+  const auto touch = [&](std::size_t i, std::size_t j) {
+    for (std::size_t k = 0; k < size * size; ++k) {
+      if (a[n * (size * i + k / size) + size * j + k % size] != 0) return true;
+    }
+    return false;
+  };
+  std::vector<std::size_t> color(rows, 0);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (touch(i, j) && color[j] == color[i]) {
+        ++color[i];
+        j = static_cast<std::size_t>(-1);  // again, from the first row
+      }
+    }
+  }
+  std::vector<double> lower(n * n, 0.0), diagonal(n * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const std::size_t row = i / size, column = j / size;
+      if (row == column) diagonal[n * i + j] = a[n * i + j];
+      const bool before = color[column] < color[row];
+      if (row == column || before) lower[n * i + j] = a[n * i + j];
+    }
+  }
+  const std::vector<double> inverse = inverse_of(diagonal);
+  const auto times = [n](const std::vector<double>& x, const std::vector<double>& y, bool turned) {
+    std::vector<double> z(n * n, 0.0);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t k = 0; k < n; ++k) {
+          z[n * i + j] += x[n * i + k] * (turned ? y[n * j + k] : y[n * k + j]);
+        }
+      }
+    }
+    return z;
+  };
+  return times(times(lower, inverse, false), lower, true);
+}
+
+}  // namespace
+
+TEST_CASE("colored_sgs is symmetric Gauss-Seidel by colour") {
+  for (const int size : {3, 6}) {
+    const HostBlocks host = random_symmetric_blocks(size, 12, 32);
+    const auto a = make_symmetric_blocks(host);
+    const auto sgs = make_preconditioner({"colored_sgs", {}});
+    sgs->setup(body_input(a));
+    REQUIRE(sgs->compute().good);
+    const auto product = inverse_of(dense(*sgs->inverse(), static_cast<std::size_t>(12 * size)));
+    CHECK(relative_difference(product, dense_sgs_by_color(host)) < 1e-11);
+  }
+}
+
+TEST_CASE("preconditioners without levels on systems of vipm: spectra and iterations") {
+  for (const bool rotates : {false, true}) {
+    ContactProblem host = rotates ? random_problem({60, 200, true, true, 4}) : pile();
+    if (rotates) make_feasible(host, 5);
+    const FrozenSystems systems =
+        freeze_systems(host, SolverSpec::parse("vipm[linear_solver=cg]"), {2, 6}).systems;
+    PrecondRequest request;
+    request.methods = {"cg"};
+    for (const char* const id :
+         {"block_diagonal", "block_chebyshev", "colored_sgs", "colored_ic0", "block_ic0"}) {
+      request.preconditioners.push_back({id, {}});
+    }
+    request.tolerance = 1e-6;
+    request.max_iterations = 2000;
+    request.eigenvalue_steps = 60;
+    std::map<std::string, long> iterations;
+    for (const PrecondRow& row : run_precond(request, systems, host)) {
+      INFO(row.preconditioner << " on system " << row.outer << ", " << row.iterations);
+      CHECK(row.status == "converged");
+      CHECK(row.low > 0);
+      // No eigenvalue of D^-1 S is above 2; the polynomial of degree 3 on [2/30, 2] keeps
+      // 1 - lambda q(lambda) within 1/T_4 there.
+      if (row.preconditioner == "block_diagonal") CHECK(row.high <= 2 + 1e-9);
+      if (row.preconditioner == "block_chebyshev") {
+        const double middle = (1 + 1.0 / 30) / (1 - 1.0 / 30);
+        CHECK(row.high <= 1 + 1 / std::cosh(4 * std::acosh(middle)) + 1e-9);
+      }
+      iterations[row.preconditioner] += row.iterations;
+    }
+    CHECK(iterations.at("block_chebyshev") < iterations.at("block_diagonal"));
+    CHECK(iterations.at("colored_sgs") < iterations.at("block_diagonal"));
+  }
+}
+
 TEST_CASE("the assembled operators take the iterations of the matrix-free one") {
   std::map<std::string, long> iterations;
   for (const std::string& op : linear_operators()) {
