@@ -131,7 +131,7 @@ FIGURES = [
            run_on_sequence("koziara2019-table4"), koziara2019.draw_relative, 3),
     Figure("koziara2019-drum",
            "Koziara 2019 Figs. 1, 14, Tables 2, 3: a drum with lifters, by body and solver",
-           koziara2019_drum.run_drums, koziara2019_drum.draw_drums, 6),
+           koziara2019_drum.run_drums, koziara2019_drum.draw_drums, 4),
     Figure("which-law",
            "beyond the papers: convex, Coulomb's, polyhedral and compliant law on the same steps",
            laws.run_laws, laws.draw_laws, 0.5),

@@ -21,9 +21,8 @@ EVERY = 100      # steps between frames
 WINDOW = 200     # steps, a running mean
 BODIES = {"ellipsoids": "false", "spheres": "true"}  # by `spheres` of the scene
 # By the name of the file: how the figure calls it; the solver, with the paper's best choice.
-PQN = "pqn[delta_relative_to=avg,delta={},krylov_tolerance=0.25,krylov_max_iterations=10]"
-SOLVERS = {"pqn": ("pqn, \u03b4 = 0.01 avg N$_{ii}$", PQN.format("0.01")),
-           "plain": ("pqn, \u03b4 = 0", PQN.format("0")),
+PQN = "pqn[delta_relative_to=avg,delta=0.01,krylov_tolerance=0.25,krylov_max_iterations=10]"
+SOLVERS = {"pqn": ("pqn, \u03b4 = 0.01 avg N$_{ii}$", PQN),
            "pgs": ("Gauss-Seidel", "pgs[law=coulomb]")}
 # Of Tables 2 and 3: iterations a step and failures.
 PAPER = {("ellipsoids", "pqn"): "9, 0", ("ellipsoids", "pgs"): "112, 20",
@@ -101,7 +100,7 @@ def draw_drums(folder: Path) -> Figure:
             mean = np.convolve(outer, np.ones(WINDOW) / WINDOW, mode="valid")
             row[1].plot(motion.time[WINDOW - 1:], mean, gid=f"{bodies}, {title}",
                         **dict(style_of(number), marker=""))
-            print_row(f"{bodies}, {name}", motion, PAPER.get((bodies, name), "-"))
+            print_row(f"{bodies}, {name}", motion, PAPER[bodies, name])
         linear(row[1], "time [s]", f"iterations a step, mean of {WINDOW}")
         row[1].set_yscale("log")
     return sheet.figure
