@@ -62,7 +62,7 @@ std::vector<SolverEntry>& entries() {
       {"ipm",
        {Law::convex},
        {Form::bodies, Form::assembled},
-       {Feature::compliant},
+       {Feature::compliant, Feature::rolling, Feature::equality},
        false,
        "interior-point method with inexact Krylov directions (Kleinert, Simeon and Obermayr)",
        make<IpmSolver>},
