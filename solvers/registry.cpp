@@ -111,7 +111,7 @@ std::vector<SolverEntry>& entries() {
       {"lcp",
        {Law::coulomb, Law::convex},
        {Form::bodies, Form::assembled},
-       {},
+       {Feature::equality},
        false,
        "polyhedral friction by Lemke's method: the Coulomb LCP, or its convex relaxation",
        make<LcpSolver>},

@@ -211,7 +211,30 @@ TEST_CASE("rolling resistance: T3, T4 and T5 with every solver that takes it") {
 
 TEST_CASE("what a scheme or solver cannot do with joints and rolling resistance is refused") {
   check_parts(error_of([] { whole("incline[rolling=0.1]", "", 0.1, "ssn"); }), {"ssn", "rolling"});
-  check_parts(error_of([] { whole("double-pendulum", "", 0.1, "lcp"); }), {"lcp", "equality"});
+  check_parts(error_of([] { whole("double-pendulum", "", 0.1, "ssn"); }), {"ssn", "equality"});
+  check_parts(error_of([] { whole("incline[rolling=0.1]", "", 0.1, "lcp"); }), {"lcp", "rolling"});
+}
+
+TEST_CASE(
+    "a step that is not solved is told with its number, what was reached and what was asked") {
+  SimulationRequest request;
+  request.scene = "slider-crank";
+  request.until = 0.05;
+  request.iterations = 1;
+  Simulation simulation(request);
+  while (simulation.state() == SimulationEnd::running) simulation.step();
+  REQUIRE(simulation.unsolved() > 0);
+  REQUIRE(simulation.first_unsolved());
+  REQUIRE(simulation.worst_unsolved());
+  const UnsolvedStep &first = *simulation.first_unsolved(), &worst = *simulation.worst_unsolved();
+  const std::vector<double>& residual = simulation.trajectory().residual;
+  CHECK(first.residual == residual[static_cast<std::size_t>(first.step)]);
+  for (long k = 0; k < first.step; ++k) {
+    CHECK(residual[static_cast<std::size_t>(k)] <= request.residual);
+  }
+  CHECK(worst.residual == simulation.trajectory().largest_residual());
+  check_parts(first.text(simulation.request()),
+              {"step ", " s: residual ", " asked for; pgs ended as stopped_by_observer"});
 }
 
 TEST_CASE("a simulation counts, judges and keeps what its steps were") {
