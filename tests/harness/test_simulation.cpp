@@ -5,6 +5,8 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "problems/dynamics/stepper_table.hpp"
 #include "solvers/registry.hpp"
@@ -185,7 +187,8 @@ TEST_CASE("a stiff spring is stable at 50 ms implicitly, and diverges explicitly
 }
 
 TEST_CASE("rolling resistance: T3, T4 and T5 with every solver that takes it") {
-  for (const char* solver : {"pgs[law=coulomb]", "pgs", "pgj", "apgd", "bb", "vipm", "admm"}) {
+  for (const char* solver :
+       {"pgs[law=coulomb]", "pgs", "pgj", "apgd", "bb", "vipm", "admm", "ipm"}) {
     INFO(solver);
     // The convex law lifts what rolls a little.
     const double close = std::string(solver) == "pgs[law=coulomb]" ? 1e-6 : 1e-3;
@@ -206,6 +209,70 @@ TEST_CASE("rolling resistance: T3, T4 and T5 with every solver that takes it") {
     INFO(scheme);
     const auto spins = whole("spinning-ball[spin=30]", scheme, 0.2, "pgs");
     CHECK(value_of(*spins, "spin") == Approx(30 - 0.05 * 9.81 / (0.4 * 0.1) * 0.2).epsilon(0.06));
+  }
+}
+
+namespace {
+
+/// The contact problem of the last step before a time.
+ContactProblem step_of(const std::string& scene, double until) {
+  SimulationRequest request;
+  request.scene = scene;
+  request.until = until;
+  Simulation simulation(request);
+  ContactProblem problem;
+  while (simulation.state() == SimulationEnd::running) problem = simulation.step().problem;
+  return problem;
+}
+
+struct FeatureStep {
+  const char* scene;
+  double until;
+  std::size_t contacts;  ///< at least
+};
+const FeatureStep feature_steps[] = {{"incline[rolling=0.1]", 0.1, 1},
+                                     {"spinning-ball[spin=30]", 0.1, 1},
+                                     {"rolling-pile[spheres=12]", 0.3, 10},
+                                     {"double-pendulum", 1.2, 1},
+                                     {"slider-crank", 2.5, 1},
+                                     {"four-bar", 1.9, 1},
+                                     {"spring-mass", 0.1, 0}};
+
+}  // namespace
+
+//  Rolling resistance; joints that move, that lie on the ground, and that close a loop; springs.
+TEST_CASE("every solver with the feature solves the steps of scenes that have it") {
+  std::map<std::string, int> solved;
+  for (const FeatureStep& row : feature_steps) {
+    const ContactProblem problem = step_of(row.scene, row.until);
+    REQUIRE(problem.contacts() >= row.contacts);
+    REQUIRE(problem.triples() > problem.contacts());
+    for (const SolverEntry& entry : solver_entries()) {
+      for (const Law law : entry.laws) {
+        // Its own tolerances are in SI units, and loose for spheres of 13 mm.
+        const std::string more = entry.id == "ipm" ? ",tol_cost=0,tol_infeasibility=0" : "";
+        const std::string spec = entry.id + "[law=" + to_string(law) + more + "]";
+        INFO(spec << " on " << row.scene);
+        if (!supports(entry, problem)) continue;
+        REQUIRE(why_unsupported(SolverSpec::parse(spec), problem) == "");
+        MeasuredStepSolver solver(spec);
+        StepAccuracy accuracy;
+        accuracy.error = std::numeric_limits<double>::infinity();
+        accuracy.residual = 1e-8;
+        accuracy.max_iterations = 300000;
+        std::vector<double> gamma(3 * problem.triples(), 0.0);
+        solver.solve(problem, accuracy, gamma);
+        INFO(solver.tally().outer << " iterations, " << solver.tally().status << " "
+                                  << solver.tally().message);
+        CHECK(solver.tally().residual <= 1e-8);
+        ++solved[entry.id];
+      }
+    }
+  }
+  for (const SolverEntry& entry : solver_entries()) {
+    const bool any = entry.has(Feature::rolling) || entry.has(Feature::equality);
+    INFO(entry.id);
+    CHECK((solved[entry.id] > 0) == any);
   }
 }
 
