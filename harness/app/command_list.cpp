@@ -58,8 +58,12 @@ void list_solvers(const Listing& listing) {
     std::vector<std::string> forms = texts_of(entry.forms);
     if (entry.has(Feature::compliant)) forms.push_back(to_string(Feature::compliant));
     if (!as_json) {
+      std::vector<std::string> takes = forms;
+      for (const Feature feature : {Feature::rolling, Feature::equality}) {
+        if (entry.has(feature)) takes.push_back(to_string(feature));
+      }
       fmt::print("{}  {}\n    law: {}; forms: {}{}\n", entry.id, entry.summary,
-                 fmt::join(laws, " or "), fmt::join(forms, ", "),
+                 fmt::join(laws, " or "), fmt::join(takes, ", "),
                  entry.warm_start ? "; starts from a guess" : "; always starts cold");
     }
     const json options = list_options(solver->options(), as_json);

@@ -30,6 +30,17 @@ struct Arguments {
   bool resume = false, force = false, json = false, quiet = false;
 };
 
+nlohmann::ordered_json unsolved_json(const UnsolvedStep& step, const SimulationRequest& asked) {
+  return {{"step", step.step},
+          {"time", step.time},
+          {"residual", number_or_null(step.residual)},
+          {"residual_asked", number_or_null(asked.residual)},
+          {"error", number_or_null(step.error)},
+          {"error_asked", number_or_null(asked.error)},
+          {"status", step.status},
+          {"message", step.message}};
+}
+
 nlohmann::ordered_json as_json(const Simulation& simulation, const SimulationSummary& summary) {
   const Trajectory& t = simulation.trajectory();
   nlohmann::ordered_json object = {{"scene", t.scene},
@@ -41,10 +52,25 @@ nlohmann::ordered_json as_json(const Simulation& simulation, const SimulationSum
     object[name] = is_count(name) ? nlohmann::ordered_json(std::lround(value))
                                   : nlohmann::ordered_json(number_or_null(value));
   }
+  if (simulation.first_unsolved()) {
+    const SimulationRequest& asked = simulation.request();
+    object["first_unsolved"] = unsolved_json(*simulation.first_unsolved(), asked);
+    object["worst_unsolved"] = unsolved_json(*simulation.worst_unsolved(), asked);
+  }
   nlohmann::ordered_json values = nlohmann::ordered_json::object();
   for (const auto& [name, value] : summary.values) values[name] = number_or_null(value);
   object["values"] = values;
   return object;
+}
+
+/// The first step that is not solved as asked for, and the worst.
+void print_unsolved(const Simulation& simulation) {
+  const auto &first = simulation.first_unsolved(), &worst = simulation.worst_unsolved();
+  if (!first || !worst) return;
+  const bool one = first->step == worst->step;
+  const SimulationRequest& asked = simulation.request();
+  fmt::print("\n{:<10} {}{}", "unsolved", one ? "" : "first ", first->text(asked));
+  if (!one) fmt::print("\n{:<10} worst {}", "", worst->text(asked));
 }
 
 void print_text(const Simulation& simulation, const SimulationSummary& summary) {
@@ -67,6 +93,7 @@ void print_text(const Simulation& simulation, const SimulationSummary& summary) 
   if (const long unsolved = simulation.unsolved(); unsolved > 0) {
     fmt::print(", {} of {} steps are not solved as asked for", grouped(unsolved),
                grouped(static_cast<long>(t.steps())));
+    print_unsolved(simulation);
   }
   fmt::print("\n{:<10} {:.3g} m at most\n", "overlap", number("penetration_max"));
   if (!simulation.bodies().joints.empty()) {

@@ -87,7 +87,11 @@ void MeasuredStepSolver::solve(const ContactProblem& host, const StepAccuracy& a
   gamma = download(read_view(solution));
   const bool worse =
       tally_.solves == 0 || (!std::isnan(tally_.residual) && !(residual <= tally_.residual));
-  if (worse) tally_.residual = residual, tally_.status = to_string(info.status);
+  if (worse) {
+    tally_.residual = residual;
+    tally_.status = to_string(info.status);
+    tally_.message = info.message;
+  }
   if (!std::isnan(tally_.error) && !(error <= tally_.error)) tally_.error = error;
   ++tally_.solves;
   tally_.outer += info.counters.outer;

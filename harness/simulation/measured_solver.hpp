@@ -15,6 +15,7 @@ struct SolveTally {
   double residual = 0;  ///< the worst, of the solver's law; NaN for impulses that are not finite
   double error = 0;     ///< the papers' measure, the worst; NaN where there is none
   std::string status;   ///< the solver's words, of the solve with the worst residual
+  std::string message;  ///< and what it said beside that; may be empty
 };
 
 /// A registered solver under the referee, as the solver of the steps of a simulation. A solve ends

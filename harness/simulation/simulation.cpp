@@ -228,7 +228,12 @@ const Step& Simulation::step() {
   t.status.push_back(tally.solves > 0 ? tally.status : "no_solve");
   t.solver_time.push_back(tally.seconds);
   t.residual.push_back(tally.residual);
-  unsolved_ += !asked().met(tally.error, tally.residual);
+  if (!asked().met(tally.error, tally.residual)) {
+    ++unsolved_;
+    keep_unsolved({steps_made() - 1, bodies_.time, tally.residual,
+                   std::isfinite(request_.error) ? tally.error : std::nan(""), t.status.back(),
+                   tally.message});
+  }
   double deepest = 0;
   for (const double gap : last_.problem.gap) deepest = std::max(deepest, -gap);
   t.penetration.push_back(deepest);
@@ -252,6 +257,25 @@ const Step& Simulation::step() {
   }
   if (steps_made() % every_ == 0) keep_frame();
   return last_;
+}
+
+std::string UnsolvedStep::text(const SimulationRequest& asked) const {
+  std::string found;
+  if (std::isfinite(asked.residual)) {
+    found = fmt::format("residual {:.2g}, {:.2g} asked for", residual, asked.residual);
+  }
+  if (std::isfinite(asked.error)) {
+    found += fmt::format("{}error {:.2g}, {:.2g} asked for", found.empty() ? "" : "; ", error,
+                         asked.error);
+  }
+  return fmt::format("step {} at {:.6g} s: {}; {} ended as {}{}{}", step, time, found,
+                     SolverSpec::parse(asked.solver).id, status, message.empty() ? "" : ": ",
+                     message);
+}
+
+void Simulation::keep_unsolved(const UnsolvedStep& step) {
+  if (!first_unsolved_) first_unsolved_ = step;
+  if (!worst_unsolved_ || !(step.residual <= worst_unsolved_->residual)) worst_unsolved_ = step;
 }
 
 SceneValues Simulation::values() const {
@@ -346,6 +370,12 @@ void Simulation::resume(const std::string& path) {
   }
   trajectory_ = std::move(kept);
   frames_ = std::move(frames);
+  for (std::size_t k = 0; std::isinf(request_.error) && k < trajectory_.residual.size(); ++k) {
+    const double residual = trajectory_.residual[k];
+    if (residual <= request_.residual) continue;
+    keep_unsolved({static_cast<long>(k), trajectory_.time[k], residual, std::nan(""),
+                   trajectory_.status[k], ""});
+  }
   if (steps_made() >= steps_asked_) state_ = SimulationEnd::finished;
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,6 +42,18 @@ struct SimulationRequest {
 /// How a simulation ended.
 enum class SimulationEnd { running, finished, diverged };
 
+/// A step whose contact problem was not solved to what was asked for.
+struct UnsolvedStep {
+  long step = 0;        ///< counted from 0
+  double time = 0;      ///< s, at its end
+  double residual = 0;  ///< what the referee found, by the solver's law
+  double error = 0;     ///< the papers' measure; NaN where it was not asked for
+  std::string status;   ///< how the solver ended
+  std::string message;  ///< what it said beside that; empty for steps before a resume
+  /// "step 3 at 0.02 s: residual 1.2e-4, 1e-8 asked for; vipm ended as stagnated: ..."
+  std::string text(const SimulationRequest& asked) const;
+};
+
 /// A scene with a stepper and a solver, step by step, with everything a trajectory keeps.
 class Simulation {
  public:
@@ -64,6 +77,10 @@ class Simulation {
   SceneValues values() const;
   /// Steps whose residual, or error, is above the one asked for.
   long unsolved() const { return unsolved_; }
+  /// The first of them, and the one with the largest residual; none where unsolved() is 0.
+  const std::optional<UnsolvedStep>& first_unsolved() const { return first_unsolved_; }
+  const std::optional<UnsolvedStep>& worst_unsolved() const { return worst_unsolved_; }
+  const SimulationRequest& request() const { return request_; }
   double energy_first() const { return energy_first_; }
 
   /// Keeps the bodies as they are as the last frame, if they are not yet.
@@ -89,6 +106,7 @@ class Simulation {
   /// @throws InputError for a trajectory of other bodies
   void take_bodies(const std::string& path);
   StepAccuracy asked() const;
+  void keep_unsolved(const UnsolvedStep& step);
   void keep_frame();
   void keep_row_residuals(const ContactProblem& problem, long outer,
                           const std::vector<double>& gamma);
@@ -105,6 +123,7 @@ class Simulation {
   FrameArrays frames_;
   Step last_;
   long steps_asked_ = 0, every_ = 1, unsolved_ = 0;
+  std::optional<UnsolvedStep> first_unsolved_, worst_unsolved_;
   double energy_first_ = 0;
   SimulationEnd state_ = SimulationEnd::running;
   std::string complaint_;

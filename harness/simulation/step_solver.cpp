@@ -55,8 +55,13 @@ void RegisteredStepSolver::solve(const ContactProblem& host, const StepAccuracy&
   solver_->setup(problem);
   const Info info = solver_->solve(solution, observer);
   if (accuracy.converged && info.status != Status::converged) {
-    throw InputError(fmt::format("the step solver ended as {}{}{}", to_string(info.status),
-                                 info.message.empty() ? "" : ": ", info.message));
+    const Measure judge =
+        solver_->law() == Law::coulomb ? Measure::coulomb_residual : Measure::residual;
+    throw InputError(fmt::format(
+        "the step solver ended as {}, at a {} of {:.2g}, where it was to "
+        "converge by its own tolerance{}{}",
+        to_string(info.status), name_of(judge), Referee(problem).measure(solution)[judge],
+        info.message.empty() ? "" : ": ", info.message));
   }
   gamma = download(read_view(solution));
 }

@@ -17,7 +17,8 @@ class RegisteredStepSolver : public StepSolver {
   /// @param spec  id[option=value,...]; @throws InputError
   explicit RegisteredStepSolver(const std::string& spec);
 
-  /// @throws InputError if the solver does not take such problems
+  /// @throws InputError if the solver does not take such problems, and, with accuracy.converged, if
+  ///         it did not converge: the residual, by its law, that it has reached
   void solve(const ContactProblem& host, const StepAccuracy& accuracy,
              std::vector<double>& gamma) override;
 

@@ -73,6 +73,11 @@ FrozenSystem freeze(const PosedSystem& posed, const Problem& problem, FrozenSyst
   const bool is_first = common.systems.empty();
   common.space = posed.space;
   if (posed.space == Space::contact) {
+    if (!problem.pools().empty()) {
+      throw InputError("problem " + common.instance, "solver " + common.solver,
+                       "a problem of contacts alone: systems in contact space are kept by contact",
+                       "rolling resistance or equality constraints");
+    }
     freeze_newton(posed, problem, frozen);
     if (!is_first) return frozen;
     const auto rho =

@@ -143,6 +143,94 @@ struct SliderCrank {
   }
 };
 
+//      o-----------o
+//      |            \      crank, coupler and rocker between four hinges about y, above a floor.
+//      o             \     Of their 20 rows 17 hold the plane and the loop; 3 say the same again.
+//                     o
+//  ----------------------
+struct FourBar {
+  StepModel model;
+  double gravity = 9.81, crank = 0.3, coupler = 0.9, rocker = 0.7, base = 1, spin = 2, floor = 0.25;
+  FourBar() {
+    model.dt = 5e-3;
+    model.mu = 0.3;
+  }
+
+  OptionList list(OptionList list) {
+    return common_options(list, model, gravity)
+        .number("crank", crank, Range::positive(), "Length of the crank, m")
+        .number("coupler", coupler, Range::positive(), "Length of the coupler, m")
+        .number("rocker", rocker, Range::positive(), "Length of the rocker, m")
+        .number("base", base, Range::positive(), "Between the two fixed hinges, m")
+        .number("spin", spin, {}, "Of the crank at the start, rad/s")
+        .number("floor", floor, Range::positive(), "Below the fixed hinges, m");
+  }
+  SceneSetup setup() const {
+    // The crank stands upright. Where coupler and rocker meet:
+    const double far = std::hypot(base, crank);
+    const double along = (far * far + coupler * coupler - rocker * rocker) / (2 * far);
+    const double square = coupler * coupler - along * along;
+    if (!(square > 0)) {
+      throw InputError("scene four-bar", "option coupler",
+                       fmt::format("coupler and rocker that meet over {:.6g} m", far),
+                       fmt::format("{} m and {} m", coupler, rocker));
+    }
+    const double up = std::sqrt(square), dx = base / far, dz = -crank / far;
+    const Vec3 first{}, pin{0, 0, crank}, last{base, 0, 0};
+    const Vec3 knee = pin + Vec3{along * dx - up * dz, 0, along * dz + up * dx};
+
+    SceneSetup setup;
+    setup.model = model;
+    setup.model.gravity = {0, 0, -gravity};
+    setup.model.impact_speed = 2 * gravity * model.dt;
+    Bodies& bodies = setup.bodies;
+    // Velocities of the loop: spin crank + w2 (knee - pin) = w3 (knee - last), turned by 90
+    // degrees.
+    const Vec3 a = knee - pin, b = knee - last;
+    const double w3 = spin * crank * a.x / (b.z * a.x - b.x * a.z), w2 = w3 * b.x / a.x;
+    const std::size_t arm = add_link(bodies, first, pin, {}, spin),
+                      link = add_link(bodies, pin, knee, {spin * crank, 0, 0}, w2),
+                      rod = add_link(bodies, last, knee, {}, w3);
+    const auto hinge = [&](int from, std::size_t to, const Vec3& at) {
+      add_joint(bodies, between(JointKind::hinge, from, to), at, at, {0, 1, 0});
+    };
+    hinge(-1, arm, first);
+    hinge(static_cast<int>(arm), link, pin);
+    hinge(static_cast<int>(link), rod, knee);
+    hinge(-1, rod, last);
+    bodies.obstacles.push_back({plane, {{0, 0, -floor}, {}}, {}, {}});
+    setup.until = 2;
+    setup.values = [](const Bodies& end) -> SceneValues {
+      const Vec3 axis = rotate(end.turned(0), {1, 0, 0});
+      return {{"joint_error", joint_error(end)},
+              {"crank_angle", std::atan2(axis.z, axis.x) * 90 / std::acos(0.0)},
+              {"crank_spin", end.angular_velocity[1]}};
+    };
+    return setup;
+  }
+
+ private:
+  /// A rod of square section from one pin to another in the plane y = 0; the first moves with
+  /// `velocity`, and the rod turns about y.
+  static std::size_t add_link(Bodies& bodies, const Vec3& from, const Vec3& to,
+                              const Vec3& velocity, double spin) {
+    constexpr double thin = 0.02, density = 2700;  // m, kg/m^3
+    const Vec3 axis = to - from, centre = 0.5 * (from + to);
+    const Shape shape{"box", {norm(axis) / 2, thin, thin}};
+    const MassProperties own = mass_properties(shape, density);
+    const std::size_t i = bodies.add(shape, BodyKind::rigid, own.mass,
+                                     {own.inertia[0], own.inertia[1], own.inertia[2]});
+    const Quaternion q = rotation({0, std::atan2(-axis.z, axis.x), 0});
+    const double turned[4] = {q.w, q.x, q.y, q.z};
+    const Vec3 moved = velocity + cross({0, spin, 0}, centre - from);
+    std::copy(turned, turned + 4, bodies.orientation.begin() + static_cast<std::ptrdiff_t>(4 * i));
+    bodies.position[3 * i] = centre.x, bodies.position[3 * i + 2] = centre.z;
+    bodies.velocity[3 * i] = moved.x, bodies.velocity[3 * i + 2] = moved.z;
+    bodies.angular_velocity[3 * i + 1] = spin;
+    return i;
+  }
+};
+
 //  ---o---
 //     /       a mass on a stiff spring with a damper, far beyond what an explicit step can take
 //     \       (h < 2 sqrt(m/k) = 2 ms)
@@ -198,6 +286,8 @@ const std::vector<HandMotion>& joint_motions() {
       motion<DoublePendulum>("double-pendulum",
                              "Two rods that fall onto the ground (Anitescu slides)"),
       motion<SliderCrank>("slider-crank", "A crank, a rod and a slider that meets a stop"),
+      motion<FourBar>("four-bar",
+                      "Three rods in a loop of four hinges, whose rows depend on each other"),
       motion<SpringMass>("spring-mass",
                          "A mass on a stiff spring, linearly implicit (Anitescu slides)"),
   };

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "problems/base/error.hpp"
 #include "problems/dynamics/steppers/planar.hpp"
 
 namespace ccp {
@@ -42,7 +43,11 @@ ContactProblem run(const PlanarOptions& options, double inverse_inertia, Bodies 
   double time = 0;
   if (record) record({time, bodies});
   for (int step = 0; step < options.steps; ++step) {
-    stepper.step(bodies, solver, accuracy);
+    try {
+      stepper.step(bodies, solver, accuracy);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("step {} of {}: {}", step, options.steps, error.what()));
+    }
     time += options.dt;
     if (record) record({time, bodies});
   }

@@ -1,6 +1,8 @@
 #include "solvers/core/constraint_pools.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "problems/model/incidence.hpp"
 #include "solvers/core/transfer.hpp"
@@ -29,7 +31,122 @@ std::vector<Sym3> compliances(const ContactProblem& problem) {
   return all;
 }
 
+/// Rows of the Jacobian of every triple, 3 x 6 per side, and the bodies they act on.
+struct TripleRows {
+  std::vector<std::int32_t> body;            ///< [triples][2]
+  std::vector<std::array<double, 18>> row;   ///< [triples][2]
+  std::vector<std::array<double, 18>> pull;  ///< the same times M^-1
+};
+
+/// Rows times M^-1.
+std::array<double, 18> pulled(const ContactProblem& problem, std::int32_t body,
+                              const std::array<double, 18>& row) {
+  std::array<double, 18> pull{};
+  if (!is_movable(problem, body)) return pull;
+  const auto i = static_cast<std::size_t>(body);
+  for (std::size_t p = 0; p < 3; ++p) {
+    for (std::size_t k = 0; k < 3; ++k) pull[6 * p + k] = problem.inverse_mass[i] * row[6 * p + k];
+    const Vec3 spin = spin_of(problem, i, {row[6 * p + 3], row[6 * p + 4], row[6 * p + 5]});
+    pull[6 * p + 3] = spin.x, pull[6 * p + 4] = spin.y, pull[6 * p + 5] = spin.z;
+  }
+  return pull;
+}
+
+TripleRows rows_of(const ContactProblem& problem) {
+  constexpr Vec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  TripleRows all;
+  const auto add = [&](std::int32_t body, const std::array<double, 18>& row) {
+    all.body.push_back(body);
+    all.row.push_back(row);
+    all.pull.push_back(pulled(problem, body, row));
+  };
+  for (std::size_t c = 0; c < problem.contacts(); ++c) {
+    for (int side = 0; side < 2; ++side) {
+      std::array<double, 18> row{};
+      for (int p = 0; p < 3; ++p) {
+        row_jacobian(axes[p], arm_of(problem, c, side), side,
+                     &row[6 * static_cast<std::size_t>(p)]);
+      }
+      add(problem.contact_bodies[2 * c + static_cast<std::size_t>(side)], row);
+    }
+  }
+  for (const std::int32_t c : problem.rolling.contact) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      std::array<double, 18> row{};
+      for (std::size_t p = 0; p < 3; ++p) row[7 * p + 3] = side_sign(static_cast<int>(side));
+      add(problem.contact_bodies[2 * static_cast<std::size_t>(c) + side], row);
+    }
+  }
+  for (std::size_t k = 0; k < problem.equality.size(); ++k) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      std::array<double, 18> row{};
+      const auto& from = side == 0 ? problem.equality.jacobian_a : problem.equality.jacobian_b;
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(18 * k), 18, row.begin());
+      add(problem.equality.bodies[2 * k + side], row);
+    }
+  }
+  return all;
+}
+
+/// block += row pull^T, both 3 x 6.
+void add_product(const std::array<double, 18>& row, const std::array<double, 18>& pull,
+                 double* block) {
+  for (std::size_t p = 0; p < 3; ++p) {
+    for (std::size_t q = 0; q < 3; ++q) {
+      for (std::size_t k = 0; k < 6; ++k) block[3 * p + q] += row[6 * p + k] * pull[6 * q + k];
+    }
+  }
+}
+
+/// Sigma of a contact's triple.
+Sym3 compliance_of_contact(const ContactProblem& problem, std::size_t c) {
+  const double along = problem.compliance[2 * c], across = problem.compliance[2 * c + 1];
+  const double* const n = &problem.frame[9 * c];
+  return symmetric(
+      [&](int i, int j) { return (i == j ? across : 0) + (along - across) * n[i] * n[j]; });
+}
+
 }  // namespace
+
+BlockMatrix assemble_triples(const ContactProblem& problem) {
+  const std::size_t n = problem.contacts(), all = problem.triples();
+  if (all == n) return assemble_delassus(problem);
+  const TripleRows rows = rows_of(problem);
+  const Incidence incidence = incidence_of(rows.body, problem.bodies());
+  const std::vector<Sym3> beside = compliances(problem);
+  std::vector<std::int32_t> partner(all, -1);
+  for (std::size_t k = 0; k < problem.rolling.size(); ++k) {
+    const auto c = static_cast<std::size_t>(problem.rolling.contact[k]);
+    partner[c] = static_cast<std::int32_t>(n + k);
+    partner[n + k] = problem.rolling.contact[k];
+  }
+  BlockMatrix matrix;
+  matrix.row_offsets.push_back(0);
+  for (std::size_t t = 0; t < all; ++t) {
+    std::map<std::int32_t, std::array<double, 9>> row;  // by column
+    std::array<double, 9>& own = row[static_cast<std::int32_t>(t)];
+    if (partner[t] >= 0) row[partner[t]];
+    const bool is_contact = t < n;
+    if (is_contact ? !problem.compliance.empty() : !beside.empty()) {
+      expand(is_contact ? compliance_of_contact(problem, t) : beside[t - n], own.data());
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+      const std::int32_t body = rows.body[2 * t + side];
+      if (!is_movable(problem, body)) continue;
+      for (int k = incidence.offset[body]; k < incidence.offset[body + 1]; ++k) {
+        const int other = incidence.side[k];
+        add_product(rows.row[2 * t + side], rows.pull[static_cast<std::size_t>(other)],
+                    row[other >> 1].data());
+      }
+    }
+    for (const auto& [column, block] : row) {
+      matrix.columns.push_back(column);
+      matrix.blocks.insert(matrix.blocks.end(), block.begin(), block.end());
+    }
+    matrix.row_offsets.push_back(static_cast<std::int64_t>(matrix.columns.size()));
+  }
+  return matrix;
+}
 
 ConstraintPools::ConstraintPools(const ContactProblem& problem, const BodyMatrices& inverse)
     : first_(static_cast<int>(problem.contacts())),

@@ -70,6 +70,12 @@ class ConstraintPools {
   BodyMatrices inverse_;
 };
 
+/// N + Sigma of all triples written out, contacts first (assemble_delassus has those alone), in the
+/// axes and units that solvers work in: rolling triples in world axes, equality constraints in
+/// their own rows; unused rows are zero. All triples have a block on the diagonal, and a contact
+/// and its rolling triple have one together, be they zero. On the host, once per problem.
+BlockMatrix assemble_triples(const ContactProblem& problem);
+
 // ---- kernels ------------------------------------------------------------------------------------
 
 /// velocity of one triple of the pools from those of its bodies. @tparam Image  [m + 1][3 or 6]

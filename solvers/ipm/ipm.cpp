@@ -11,6 +11,7 @@
 #include "solvers/core/optimality.hpp"
 #include "solvers/core/scales.hpp"
 #include "solvers/core/transfer.hpp"
+#include "solvers/core/vector_kernels.hpp"
 
 namespace ccp {
 namespace {
@@ -20,14 +21,6 @@ struct Cones {
   DeviceArray<const double* [3]> normal;
   DeviceArray<const double*> mu;
   std::size_t size() const { return mu.extent(0); }
-};
-
-/// How close a pair (x, y) is to the solution and to the central path.
-struct Centrality {
-  double dot = 0;    ///< x.y
-  double along = 0;  ///< x.d
-  double logs =
-      0;  ///< sum over contacts of log(4 det x det y), the cone of mu = 0 counted as (x_n y_n)^2
 };
 
 Centrality centrality(const Cones& cones, const VectorView& x, const VectorView& y,
@@ -61,9 +54,11 @@ void central_partner(const Cones& cones, const VectorView& x, double alpha, cons
 }
 
 /// b = alpha x^-1 - y - ds d.
-void newton_rhs(const Cones& cones, const VectorView& x, const VectorView& y, const VectorView& d,
-                double alpha, double ds, const VectorView& b) {
+void newton_rhs(const Cones& cones, const NewtonPools& pools, const VectorView& x,
+                const VectorView& y, const VectorView& d, double alpha, double ds,
+                const VectorView& b) {
   central_partner(cones, x, alpha, b);
+  pools.central_partner(x, alpha, b);
   Kokkos::parallel_for(
       "ccp::Ipm::newton_rhs", range(b.extent(0)),
       KOKKOS_LAMBDA(const int i) { b(i) -= y(i) + ds * d(i); });
@@ -235,8 +230,12 @@ DeviceArray<double* [2]> IpmSolver::regularization(const Problem& problem) const
 void IpmSolver::setup(const Problem& problem) {
   problem_ = &problem;
   newton_.reset();
-  system_ = Teuchos::rcp(new NewtonSystem(problem, regularization(problem)));
-  if (problem.contacts() == 0) return;
+  // Rolling triples have no stiffness that could be used.
+  const double of_pools = options_.regularization == "none"
+                              ? 0
+                              : options_.relative_regularization * problem.delassus_scale();
+  system_ = Teuchos::rcp(new NewtonSystem(problem, regularization(problem), of_pools));
+  if (problem.triples() == 0) return;
   equations_ = std::make_unique<NewtonEquations>(problem, system_);
   newton_ = std::make_unique<LinearSolver>(
       *equations_, options_.method, options_.krylov, options_.apply,
@@ -313,6 +312,7 @@ class Run {
   void start();
   std::optional<End> look();
   void aim();
+  double tolerance() const;
   std::optional<End> find_direction();
   std::optional<End> step();
   void pose() const;
@@ -322,12 +322,13 @@ class Run {
   const IpmOptions& options_;
   const Problem& problem_;
   Teuchos::RCP<NewtonSystem> system_;
+  NewtonPools& pools_;
   LinearSolver& newton_;
   const std::function<void(const PosedSystem&)>& on_system_;
   Observer& observer_;
   const Scaled scaled_;
   const Cones cones_;
-  const int n_;
+  const int n_;  ///< cones of contacts and of rolling resistance
   Info info_;
 
   const Teuchos::RCP<Vector> dgamma_vector_, b_vector_;
@@ -353,12 +354,13 @@ Run::Run(const IpmOptions& options, const Problem& problem, Teuchos::RCP<NewtonS
     : options_(options),
       problem_(problem),
       system_(std::move(system)),
+      pools_(system_->pools()),
       newton_(newton),
       on_system_(on_system),
       observer_(observer),
       scaled_(options, problem),
       cones_{problem.normal(), problem.mu()},
-      n_(problem.contacts()),
+      n_(problem.contacts() + pools_.cones()),
       dgamma_vector_(Teuchos::rcp(new Vector(problem.map(), 1))),
       b_vector_(Teuchos::rcp(new Vector(problem.map(), 1))),
       dgamma_(read_write_view(*dgamma_vector_)),
@@ -384,13 +386,20 @@ Info Run::operator()(Vector& gamma) {
 void Run::start() {
   start_impulses(cones_, scaled_.start, x_);
   system_->velocity(x_, y_);
-  alpha_ = sum_of_products(x_, y_) / (2.0 * n_);  // eq. 34
-  if (!(alpha_ > 0)) alpha_ = scaled_.start;  // r + N x happens to vanish: any positive value does
-  Kokkos::deep_copy(d_, y_);
-  central_partner(cones_, x_, alpha_, y_);
-  s_ = 2 * alpha_;
-  artificial_direction(y_, s_, d_);
-  d_norm_ = max_abs(d_);
+  if (n_ > 0) {
+    alpha_ = sum_of_products(x_, y_) / (2.0 * n_);  // eq. 34
+    // Where r + N x happens to vanish any positive value does.
+    if (!(alpha_ > 0)) alpha_ = scaled_.start;
+    pools_.start(x_, alpha_, y_);
+    Kokkos::deep_copy(d_, y_);
+    central_partner(cones_, x_, alpha_, y_);
+    pools_.central_partner(x_, alpha_, y_);
+    s_ = 2 * alpha_;
+    artificial_direction(y_, s_, d_);
+    d_norm_ = max_abs(d_);
+  } else {
+    feasible_ = true;  // joints alone: a linear system
+  }
   preconditioner_before_ = newton_.preconditioner_applies();
   applies_before_ = system_->applies() - 1;  // the product above counts
   system_->on_apply = [this] {
@@ -401,16 +410,19 @@ void Run::start() {
 /// Own residual, the observer's look, and whether that is the end.
 std::optional<End> Run::look() {
   now_ = centrality(cones_, x_, y_, d_);
-  const double cost = std::abs(now_.dot - s_ * now_.along) / n_;  // of y - s d, the velocity itself
-  info_.own_residual = std::max(cost, s_ * d_norm_);
+  pools_.add_centrality(x_, y_, d_, now_);
+  // Of y - s d, the velocity itself.
+  const double cost = n_ > 0 ? std::abs(now_.dot - s_ * now_.along) / n_ : 0;
+  const double infeasibility = std::max(s_ * d_norm_, pools_.joint_error(y_, d_, s_));
+  info_.own_residual = std::max(cost, infeasibility);
   count();
-  if (!std::isfinite(now_.dot) || !std::isfinite(now_.logs)) {
+  if (!std::isfinite(now_.dot) || !std::isfinite(now_.logs) || !std::isfinite(infeasibility)) {
     return End{Status::numerical_error, "iterate left the cone or became NaN"};
   }
   if (observer_.observe({info_.counters, info_.own_residual}, write_gamma_)) {
     return End{Status::stopped_by_observer, ""};
   }
-  if (s_ * d_norm_ <= scaled_.tol_infeasibility && cost <= scaled_.tol_cost) {
+  if (infeasibility <= scaled_.tol_infeasibility && cost <= scaled_.tol_cost) {
     return End{Status::converged, ""};
   }
   if (info_.counters.outer >= options_.max_outer) return End{Status::max_iterations, ""};
@@ -419,6 +431,7 @@ std::optional<End> Run::look() {
 
 /// The centring parameter (Sect. 5.1): f_cen is zero on the central path.
 void Run::aim() {
+  if (n_ == 0) return;
   const double terms = feasible_ ? n_ : n_ + 1.0;
   const double total = feasible_ ? now_.dot : now_.dot + s_;
   f_cen_ = 2 * terms * std::log(total / terms) - now_.logs - (feasible_ ? 0 : 2 * std::log(s_));
@@ -427,10 +440,23 @@ void Run::aim() {
   ds_ = feasible_ ? 0 : 2 * alpha_ - s_;
 }
 
+/// Relative residual of a direction. With rows of joints, or of rolling resistance, the right-hand
+/// side may be much larger than what it has for a cone near the solution, alpha x^-1: a part of the
+/// smallest of these is then the bound.
+double Run::tolerance() const {
+  const double given = options_.krylov_tolerance;
+  if (pools_.empty() || n_ == 0) return given;
+  const auto of_cones = std::make_pair(std::size_t{0}, x_.extent(0) - 3 * pools_.joints());
+  const double impulse = max_abs(Kokkos::subview(x_, of_cones));
+  const double right = std::sqrt(vector_kernels::dot(b_, b_));
+  return std::min(given, std::max(1e-14, given * alpha_ / (impulse * right)));
+}
+
 /// A dgamma = T(alpha x^-1 - y - ds d), from dgamma = 0.
 std::optional<End> Run::find_direction() {
-  newton_rhs(cones_, x_, y_, d_, alpha_, ds_, b_);
+  newton_rhs(cones_, pools_, x_, y_, d_, alpha_, ds_, b_);
   system_->scale_rhs(b_);
+  pools_.add_rhs(x_, alpha_, b_);
   if (on_system_) pose();
   const PreconditionerReport report = newton_.prepare();
   info_.timers["assembly"] += newton_.times().assembly;
@@ -445,7 +471,7 @@ std::optional<End> Run::find_direction() {
   Kokkos::deep_copy(dgamma_, 0.0);
   KrylovResult direction;
   try {
-    direction = newton_.solve(b_vector_, dgamma_vector_, options_.krylov_tolerance);
+    direction = newton_.solve(b_vector_, dgamma_vector_, tolerance());
   } catch (const OutOfTime&) {
     info_.timers[timer] += newton_.times().solve;
     count();
@@ -463,8 +489,11 @@ std::optional<End> Run::find_direction() {
 /// The directions of x and y, the step length, and the step.
 std::optional<End> Run::step() {
   system_->direction(dgamma_, dx_, dy_);
+  pools_.direction(dgamma_, dy_);
   advance(dy_, ds_, d_);
-  const double theta = std::min(1.0, options_.step_fraction * max_step(cones_, x_, dx_, y_, dy_));
+  const double longest =
+      std::min(max_step(cones_, x_, dx_, y_, dy_), pools_.max_step(x_, dx_, y_, dy_));
+  const double theta = std::min(1.0, options_.step_fraction * longest);
   ++info_.counters.outer;
   if (!(theta >= options_.min_step)) {
     return End{std::isfinite(theta) ? Status::stagnated : Status::numerical_error,
@@ -472,9 +501,11 @@ std::optional<End> Run::step() {
   }
   advance(x_, theta, dx_);
   advance(y_, theta, dy_);
+  pools_.advance(theta);
   if (feasible_) return {};
   s_ += theta * ds_;
-  if (is_feasible(cones_, y_, d_, s_)) {  // the artificial variable has done its work
+  if (is_feasible(cones_, y_, d_, s_) &&
+      pools_.is_feasible(y_, d_, s_)) {  // the artificial variable has done its work
     advance(y_, -s_, d_);
     s_ = 0;
     feasible_ = true;
@@ -518,7 +549,7 @@ Info Run::finish(const End& end, Vector& gamma) {
 
 Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
-  if (problem_->contacts() == 0) {
+  if (problem_->triples() == 0) {
     info.status = Status::converged;
   } else {
     info = Run(options_, *problem_, system_, *newton_, on_system, observer)(gamma);

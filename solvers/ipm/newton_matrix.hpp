@@ -6,7 +6,8 @@
 namespace ccp {
 
 /// The matrix A of a NewtonSystem, written out. The structure and N are assembled once, `update`
-/// changes the 3x3 blocks on the diagonal only, all that the scaling point touches.
+/// changes the 3x3 blocks on the diagonal and those between a contact and its rolling triple, all
+/// that the scaling point touches.
 ///
 /// Storage: 9 numbers per block of N (see assemble_delassus) and form, and 6 per contact.
 class NewtonMatrix {
@@ -18,7 +19,7 @@ class NewtonMatrix {
   /// Takes the diagonal blocks of A for the system's current scaling.
   void update(const NewtonSystem& system);
 
-  /// The diagonal blocks, [n].
+  /// The diagonal blocks, [triples].
   DeviceArray<const Sym3*> diagonal() const { return diagonal_; }
   /// Null where the form was not asked for.
   Teuchos::RCP<const CrsMatrix> crs() const { return crs_; }
@@ -26,7 +27,7 @@ class NewtonMatrix {
 
  private:
   DeviceArray<Sym3*> diagonal_;
-  DeviceArray<const int*> crs_place_, block_place_;
+  DeviceArray<const int*> crs_place_, block_place_, crs_pair_place_, block_pair_place_;
   Teuchos::RCP<CrsMatrix> crs_;
   Teuchos::RCP<BlockCrsMatrix> block_crs_;
 };
@@ -42,8 +43,9 @@ class NewtonEquations : public ChangingMatrix {
   void update() override { matrix_->update(*system_); }
   Teuchos::RCP<const Operator> product(const std::string& apply) override;
   PreconditionerInput input() const override {
-    return {problem_.map(), problem_.contacts(), matrix_->diagonal(), matrix_->crs(),
-            matrix_->block_crs()};
+    return {problem_.map(), problem_.triples(),      matrix_->diagonal(),
+            matrix_->crs(), matrix_->block_crs(),    Space::contact,
+            Teuchos::null,  system_->pools().pairs()};
   }
 
  private:

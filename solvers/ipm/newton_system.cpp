@@ -41,20 +41,50 @@ DeviceArray<Sym3*> constant_diagonal(const Problem& problem, const DeviceArray<d
   return a;
 }
 
+/// Hands velocities of contacts on, and takes those of triples beside them.
+template <class Sink>
+struct BesideSink {
+  Sink sink;
+  NewtonPools pools;
+  int contacts;
+  VectorView y;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int t, const Vec3& d) const {
+    if (t < contacts) {
+      sink(t, d);
+    } else {
+      store3(y, t, pools.velocity(t, d));
+    }
+  }
+};
+
+/// Calls sink(c, d_c) for every contact, with d = N p; velocities of triples beside them go to y.
+template <class Sink>
+void product(const DelassusOperator& delassus, const NewtonPools& pools, const ConstVectorView& p,
+             const VectorView& y, const Sink& sink) {
+  if (pools.empty()) {
+    delassus.apply_fused(p, sink);
+  } else {
+    delassus.apply_fused(p, BesideSink<Sink>{sink, pools, delassus.contacts(), y});
+  }
+}
+
 }  // namespace
 
 // Device lambdas may not live in a constructor, hence the function above.
-NewtonSystem::NewtonSystem(const Problem& problem, DeviceArray<double* [2]> regularization)
+NewtonSystem::NewtonSystem(const Problem& problem, DeviceArray<double* [2]> regularization,
+                           double of_pools)
     : map_(problem.map()),
       delassus_(problem.delassus()),
       r_(problem.r()),
       mu_(problem.mu()),
       normal_(problem.normal()),
       has_idle_(std::count(problem.host().mu.begin(), problem.host().mu.end(), 0.0) > 0),
-      scaled_("ccp::NewtonSystem::scaled", 3 * static_cast<std::size_t>(problem.contacts())),
+      scaled_("ccp::NewtonSystem::scaled", 3 * static_cast<std::size_t>(problem.triples())),
       regularization_(regularization),
       scaling_("ccp::NewtonSystem::scaling", problem.contacts()),
-      diagonal_(constant_diagonal(problem, regularization)) {}
+      diagonal_(constant_diagonal(problem, regularization)),
+      pools_(problem, of_pools) {}
 
 void NewtonSystem::apply(const Vector& p, Vector& y, Teuchos::ETransp, double alpha,
                          double beta) const {
@@ -70,7 +100,7 @@ void NewtonSystem::apply(const Vector& p, Vector& y, Teuchos::ETransp, double al
   const auto normal = normal_;
   const auto mu = mu_;
   ConstVectorView pushing = in;
-  if (has_idle_) {
+  if (has_idle_ || !pools_.empty()) {
     // An idle part must push nobody; Krylov vectors have none, but some preconditioners mix.
     const auto active = scaled_;
     Kokkos::parallel_for(
@@ -78,12 +108,13 @@ void NewtonSystem::apply(const Vector& p, Vector& y, Teuchos::ETransp, double al
           const Vec3 z = load3(in, c), n = row3(normal, c);
           store3(active, c, mu(c) > 0 ? z : dot(z, n) * n);
         });
+    pools_.impulses(in, active);
     pushing = active;
   }
   const auto rho = regularization_;
   const auto w = scaling_;
-  delassus_->apply_fused(
-      pushing, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+  product(
+      *delassus_, pools_, pushing, out, KOKKOS_LAMBDA(const int c, const Vec3& d) {
         const Vec3 z = load3(in, c), n = row3(normal, c), tw = row3(w, c);
         const double det = w(c, 3), zn = dot(z, n), m = mu(c);
         if (m > 0) {
@@ -95,6 +126,7 @@ void NewtonSystem::apply(const Vector& p, Vector& y, Teuchos::ETransp, double al
           store3(out, c, z + (dn - zn) * n);
         }
       });
+  pools_.add(in, out);
 }
 
 void NewtonSystem::velocity(const VectorView& x, const VectorView& y) const {
@@ -103,10 +135,11 @@ void NewtonSystem::velocity(const VectorView& x, const VectorView& y) const {
   const auto normal = normal_;
   const auto mu = mu_;
   const auto r = r_;
-  delassus_->apply_fused(
-      scaled_, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+  product(
+      *delassus_, pools_, scaled_, y, KOKKOS_LAMBDA(const int c, const Vec3& d) {
         store3(y, c, unscale(mu(c), d + load3(r, c), row3(normal, c)));
       });
+  pools_.add_velocities(r, y);
 }
 
 void NewtonSystem::direction(const VectorView& dgamma, const VectorView& dx,
@@ -114,8 +147,15 @@ void NewtonSystem::direction(const VectorView& dgamma, const VectorView& dx,
   ++applies_;
   const auto normal = normal_;
   const auto mu = mu_;
-  delassus_->apply_fused(
-      dgamma, KOKKOS_LAMBDA(const int c, const Vec3& d) {
+  ConstVectorView pushing = dgamma;
+  if (!pools_.empty()) {
+    Kokkos::deep_copy(scaled_, dgamma);
+    pools_.impulses(dgamma, scaled_);
+    pools_.steps(dgamma, dx);
+    pushing = scaled_;
+  }
+  product(
+      *delassus_, pools_, pushing, dy, KOKKOS_LAMBDA(const int c, const Vec3& d) {
         const Vec3 n = row3(normal, c);
         store3(dx, c, scale(mu(c), load3(dgamma, c), n));
         store3(dy, c, unscale(mu(c), d, n));
@@ -129,6 +169,7 @@ void NewtonSystem::impulse(const VectorView& x, const VectorView& gamma) const {
       "ccp::NewtonSystem::impulse", range(mu.extent(0)), KOKKOS_LAMBDA(const int c) {
         store3(gamma, c, unscale(mu(c), load3(x, c), row3(normal, c)));
       });
+  pools_.impulses(x, gamma);
 }
 
 void NewtonSystem::scale_rhs(const VectorView& b) const {
@@ -156,6 +197,7 @@ void NewtonSystem::set_scaling(const VectorView& x, const VectorView& y) {
         w(c, 0) = tw.x, w(c, 1) = tw.y, w(c, 2) = tw.z;
         w(c, 3) = point.det;
       });
+  pools_.set_scaling(x, y);
 }
 
 void NewtonSystem::set_scaling(const DeviceArray<const double* [4]>& scaling) {
@@ -179,6 +221,7 @@ void NewtonSystem::diagonal_blocks(const DeviceArray<Sym3*>& blocks) const {
           return own(i, j) + w(c, i) * w(c, j) + along * n[i] * n[j] + (i == j ? across : 0);
         });
       });
+  pools_.diagonal_blocks(blocks);
 }
 
 }  // namespace ccp

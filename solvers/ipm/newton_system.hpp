@@ -4,6 +4,7 @@
 
 #include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
+#include "solvers/ipm/newton_pools.hpp"
 
 namespace ccp {
 
@@ -23,11 +24,15 @@ namespace ccp {
 /// A contact with mu = 0 has the cone n >= 0, t = 0: T^-1 drops its tangential part, and the idle
 /// rows and columns of A are those of the identity.
 ///
+/// Rolling resistance and equality constraints are triples beside the contacts, see NewtonPools.
+///
 /// Storage: 14 numbers (112 bytes) per contact besides the shared problem data.
 class NewtonSystem : public Operator {
  public:
   /// @param regularization  R, [n][2] along and across the normal, 1/kg
-  NewtonSystem(const Problem& problem, DeviceArray<double* [2]> regularization);
+  /// @param of_pools        R of rolling triples, 1/kg
+  NewtonSystem(const Problem& problem, DeviceArray<double* [2]> regularization,
+               double of_pools = 0);
 
   Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
   Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
@@ -49,7 +54,7 @@ class NewtonSystem : public Operator {
   void set_scaling(const VectorView& x, const VectorView& y);
   /// Takes scaling points as scaling() gives them.
   void set_scaling(const DeviceArray<const double* [4]>& scaling);
-  /// Writes the diagonal blocks of A, [n].
+  /// Writes the diagonal blocks of A, [triples].
   void diagonal_blocks(const DeviceArray<Sym3*>& blocks) const;
 
   /// From now on products are the matrix's, who keeps its values those of A; null: matrix-free.
@@ -60,9 +65,13 @@ class NewtonSystem : public Operator {
   /// R, [n][2] along and across the normal, 1/kg.
   const DeviceArray<double* [2]>& regularization() const { return regularization_; }
 
-  long applies() const {
-    return applies_;
+  /// The triples beside the contacts, and their part of the iterate.
+  NewtonPools& pools() {
+    return pools_;
   }
+  const NewtonPools& pools() const { return pools_; }
+
+  long applies() const { return applies_; }
 
   /// Called at every product with A; throws what it likes to leave the Krylov method.
   std::function<void()> on_apply;
@@ -78,7 +87,8 @@ class NewtonSystem : public Operator {
   VectorView scaled_;                        ///< T^-1 x where a product needs it
   DeviceArray<double* [2]> regularization_;  ///< R
   DeviceArray<double* [4]> scaling_;         ///< T w and det w; for mu = 0: zero and y_n / x_n
-  DeviceArray<Sym3*> diagonal_;              ///< diagonal blocks of N + R
+  DeviceArray<Sym3*> diagonal_;              ///< [n] diagonal blocks of N + R
+  NewtonPools pools_;
   mutable long applies_ = 0;
 };
 

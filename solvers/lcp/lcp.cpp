@@ -29,6 +29,12 @@ void LcpSolver::check_options(const std::vector<std::string>&) const {
   }
 }
 
+std::string LcpSolver::why_unsupported(const ContactProblem& problem) const {
+  const bool small = PolyhedralProblem::size(problem, options_.edges) <=
+                     static_cast<std::size_t>(options_.max_unknowns);
+  return options_.edges == 2 && small ? why_not_planar(problem) : "";
+}
+
 void LcpSolver::setup(const Problem& problem) {
   problem_ = &problem;
   unknowns_ = PolyhedralProblem::size(problem.host(), options_.edges);
@@ -69,6 +75,13 @@ Info LcpSolver::solve(Vector& gamma, Observer& observer) {
     info.message = message;
     return info;
   };
+  if (const double left = polyhedral_->contradiction(); left > options_.tolerance * scale) {
+    return finish(
+        Status::stagnated,
+        fmt::format("equality constraints that depend on each other contradict each other "
+                    "by {:.2g} m/s: nothing meets them all",
+                    left));
+  }
   if (problem_->contacts() == 0) return finish(Status::converged);
 
   info.own_residual = scale * lemke->artificial();

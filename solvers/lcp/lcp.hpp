@@ -23,9 +23,9 @@ struct LcpOptions {
 /// formulas.
 ///
 /// One iteration is one pivot. Own residual: the artificial variable z_0 in m/s while pivoting,
-/// max |min(z, w)| of the LCP at the end. Cost: 8 unknowns^2 bytes, and up to 2 unknowns^2
-/// operations per pivot, on the host. Law: by option. Forms: both. Warm start: no. Not for: more
-/// than a thousand contacts; it says so instead of trying.
+/// max |min(z, w)| of the LCP at the end. Equality constraints are eliminated. Cost: 8 unknowns^2
+/// bytes, and up to 2 unknowns^2 operations per pivot, on the host. Law: by option. Forms: both.
+/// Warm start: no. Not for: more than a thousand contacts; it says so instead of trying.
 class LcpSolver : public Solver {
  public:
   OptionList options() override;
@@ -33,6 +33,8 @@ class LcpSolver : public Solver {
   bool can_be_inner() const override { return false; }
   Law law() const override { return options_.law == "convex" ? Law::convex : Law::coulomb; }
   void check_options(const std::vector<std::string>& given) const override;
+  /// Problems that are not planar, with edges=2.
+  std::string why_unsupported(const ContactProblem& problem) const override;
   void setup(const Problem& problem) override;
   Info solve(Vector& gamma, Observer& observer) override;
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solvers/linear/sparse_matrix.hpp"
-
 namespace ccp {
 namespace {
 
@@ -40,8 +38,10 @@ std::size_t PolyhedralProblem::size(const ContactProblem& problem, int edges) {
 }
 
 PolyhedralProblem::PolyhedralProblem(const ContactProblem& problem, Law law, int edges,
-                                     double delassus_scale) {
+                                     double delassus_scale)
+    : joints_(problem) {
   const std::size_t n = problem.contacts();
+  const std::vector<double>& free = joints_.r();
   const auto d = corners(edges);
   std::vector<std::size_t> first{0};  // unknown of every contact
   for (std::size_t c = 0; c < n; ++c) {
@@ -55,7 +55,7 @@ PolyhedralProblem::PolyhedralProblem(const ContactProblem& problem, Law law, int
     first.push_back(unknowns_.size());
   }
   double largest = 0;
-  for (const double r : problem.r) largest = std::max(largest, std::abs(r));
+  for (const double r : free) largest = std::max(largest, std::abs(r));
   if (largest > 0) velocity_scale_ = largest;
   impulse_scale_ = velocity_scale_ / delassus_scale;
 
@@ -73,7 +73,7 @@ PolyhedralProblem::PolyhedralProblem(const ContactProblem& problem, Law law, int
     }
   }
 
-  const BlockMatrix delassus = assemble_delassus(problem);
+  const BlockMatrix& delassus = joints_.delassus();
   const auto add = [&](std::size_t column, double value) {
     if (value == 0) return;
     lcp_.columns.push_back(static_cast<std::int32_t>(column));
@@ -82,7 +82,7 @@ PolyhedralProblem::PolyhedralProblem(const ContactProblem& problem, Law law, int
   for (std::size_t c = 0; c < n; ++c) {
     const double mu = problem.mu[c];
     const bool lambda = mu > 0;
-    const Triple r{problem.r[3 * c], problem.r[3 * c + 1], problem.r[3 * c + 2]};
+    const Triple r{free[3 * c], free[3 * c + 1], free[3 * c + 2]};
     for (std::size_t i = first[c]; i < first[c + 1]; ++i) {
       if (lambda && i + 1 == first[c + 1]) {  // zeta
         add(first[c], mu);
@@ -110,16 +110,14 @@ PolyhedralProblem::PolyhedralProblem(const ContactProblem& problem, Law law, int
 }
 
 std::vector<double> PolyhedralProblem::gamma(const std::vector<double>& z) const {
-  std::vector<double> gamma;
-  if (unknowns_.empty()) return gamma;
-  gamma.assign(3 * (static_cast<std::size_t>(unknowns_.back().contact) + 1), 0.0);
+  std::vector<double> gamma(joints_.r().size(), 0.0);
   for (std::size_t i = 0; i < unknowns_.size(); ++i) {
     for (int k = 0; k < 3; ++k) {
       gamma[3 * static_cast<std::size_t>(unknowns_[i].contact) + k] +=
           impulse_scale_ * z[i] * unknowns_[i].direction[k];
     }
   }
-  return gamma;
+  return joints_.with_joints(std::move(gamma));
 }
 
 }  // namespace ccp

@@ -4,6 +4,7 @@
 
 #include "problems/model/contact_problem.hpp"
 #include "solvers/core/law.hpp"
+#include "solvers/lcp/joint_elimination.hpp"
 #include "solvers/lcp/lemke.hpp"
 
 namespace ccp {
@@ -23,6 +24,9 @@ namespace ccp {
 /// and a skew matrix: the LCP is then the optimality system of  min 1/2 gamma . N gamma + r . gamma
 /// over the pyramids. A contact with mu = 0 has the one unknown c_n.
 ///
+/// Equality constraints are solved for beforehand (JointElimination): N and r are then the N' and
+/// r' of the contacts.
+///
 /// Numbers are made dimensionless: impulses times s/q, velocities over q, with s = trace(N) / 3n
 /// and q the largest |r|.
 class PolyhedralProblem {
@@ -36,7 +40,9 @@ class PolyhedralProblem {
   const Lcp& lcp() const { return lcp_; }
   /// Velocities of the LCP times this are in m/s.
   double velocity_scale() const { return velocity_scale_; }
-  /// @param z  [size]. @return gamma [n][3], contact axes, N s
+  /// How far equality constraints that depend on each other contradict each other, m/s.
+  double contradiction() const { return joints_.contradiction(); }
+  /// @param z  [size]. @return gamma [triples][3], contact axes, N s
   std::vector<double> gamma(const std::vector<double>& z) const;
 
  private:
@@ -45,6 +51,7 @@ class PolyhedralProblem {
     std::int32_t contact;
     std::array<double, 3> direction;  ///< contact axes
   };
+  JointElimination joints_;
   std::vector<Unknown> unknowns_;
   Lcp lcp_;
   double velocity_scale_ = 1, impulse_scale_ = 1;

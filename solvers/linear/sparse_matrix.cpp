@@ -75,27 +75,55 @@ std::vector<double> scalar_values(const SquareBlocks& matrix) {
   return values;
 }
 
+/// The place of a column in a row.
+template <class Graph>
+int place_of(const Graph& graph, int row, int column) {
+  const int* const begin = graph.entries.data() + graph.row_map(row);
+  const int* const end = graph.entries.data() + graph.row_map(row + 1);
+  const int* const at = std::lower_bound(begin, end, column);
+  if (at == end || *at != column) {
+    throw std::invalid_argument("sparse matrix: row " + std::to_string(row) +
+                                " has no block that begins in column " + std::to_string(column));
+  }
+  return static_cast<int>(at - begin);
+}
+
 /// The place in its row of the first entry whose column is column_of(row).
 template <class Graph, class Column>
 std::vector<int> places(const Graph& graph, const Column& column_of) {
   std::vector<int> place(static_cast<std::size_t>(graph.numRows()));
   for (int row = 0; row < static_cast<int>(place.size()); ++row) {
-    const int* const begin = graph.entries.data() + graph.row_map(row);
-    const int* const end = graph.entries.data() + graph.row_map(row + 1);
-    const int* const at = std::lower_bound(begin, end, column_of(row));
-    if (at == end || *at != column_of(row)) {
-      throw std::invalid_argument("diagonal_places: row " + std::to_string(row) +
-                                  " has no diagonal block");
-    }
-    place[row] = static_cast<int>(at - begin);
+    place[row] = place_of(graph, row, column_of(row));
   }
   return place;
 }
 
+/// Those of pairs of block rows, each of `size` rows, and of the transposed ones.
+template <class Graph>
+DeviceArray<const int*> places_of_pairs(const Graph& graph, int size,
+                                        const std::vector<std::array<int, 2>>& pairs) {
+  std::vector<int> place;
+  for (const bool transposed : {false, true}) {
+    for (const auto& pair : pairs) {
+      const int row = pair[transposed ? 1 : 0], column = pair[transposed ? 0 : 1];
+      for (int i = 0; i < size; ++i) {
+        place.push_back(place_of(graph, size * row + i, size * column));
+      }
+    }
+  }
+  return upload<DeviceArray<int*>>("ccp::SparseMatrix::pair_places", place, place.size());
+}
+
 }  // namespace
 
-Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<const Map>& map) {
+Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<const Map>& map,
+                                 const std::vector<std::array<int, 2>>& pairs) {
   const std::size_t n = matrix.row_offsets.size() - 1;
+  std::vector<int> partner(n, -1);
+  for (const auto& [first, second] : pairs) {
+    partner[static_cast<std::size_t>(first)] = second;
+    partner[static_cast<std::size_t>(second)] = first;
+  }
   // The block that mirrors block k of row c; null where there is none.
   const auto mirror = [&](std::size_t c, std::int64_t k) -> const double* {
     const auto d = static_cast<std::size_t>(matrix.columns[k]);
@@ -117,7 +145,7 @@ Teuchos::RCP<CrsMatrix> make_crs(const BlockMatrix& matrix, const Teuchos::RCP<c
         const double* const other = diagonal ? own : mirror(c, k);
         for (int j = 0; j < 3; ++j) {
           const bool zero = own[3 * i + j] == 0 && (other == nullptr || other[3 * j + i] == 0);
-          if (zero && !diagonal) continue;
+          if (zero && !diagonal && matrix.columns[k] != partner[c]) continue;
           columns.push_back(3 * matrix.columns[k] + j);
           values.push_back(own[3 * i + j]);
         }
@@ -177,6 +205,55 @@ DeviceArray<const int*> diagonal_places(const BlockCrsMatrix& matrix) {
   return upload<DeviceArray<int*>>("ccp::SparseMatrix::diagonal_places",
                                    places(graph, [](int row) { return row; }),
                                    static_cast<std::size_t>(graph.numRows()));
+}
+
+DeviceArray<const int*> pair_places(const CrsMatrix& matrix,
+                                    const std::vector<std::array<int, 2>>& pairs) {
+  return places_of_pairs(matrix.getLocalMatrixHost().graph, 3, pairs);
+}
+DeviceArray<const int*> pair_places(const BlockCrsMatrix& matrix,
+                                    const std::vector<std::array<int, 2>>& pairs) {
+  return places_of_pairs(matrix.getCrsGraph().getLocalGraphHost(), 1, pairs);
+}
+
+void replace_pairs(const PairBlocks& pairs, const DeviceArray<const int*>& place,
+                   CrsMatrix& matrix) {
+  const auto local = matrix.getLocalMatrixDevice();
+  const auto values = local.values;
+  const auto offset = local.graph.row_map;
+  const int count = pairs.size();
+  Kokkos::parallel_for(
+      "ccp::SparseMatrix::replace_pairs", range(count), KOKKOS_LAMBDA(const int k) {
+        const double* const a = pairs.block(k).a;
+        const int first = 3 * pairs.first(k), second = 3 * pairs.second(k);
+        for (int i = 0; i < 3; ++i) {
+          const Offset at = offset(first + i) + place(3 * k + i),
+                       mirrored = offset(second + i) + place(3 * (count + k) + i);
+          for (int j = 0; j < 3; ++j) {
+            values(at + j) = a[3 * i + j];
+            values(mirrored + j) = a[3 * j + i];
+          }
+        }
+      });
+}
+
+void replace_pairs(const PairBlocks& pairs, const DeviceArray<const int*>& place,
+                   BlockCrsMatrix& matrix) {
+  const auto values = matrix.getValuesDeviceNonConst();
+  const auto offset = matrix.getCrsGraph().getLocalGraphDevice().row_map;
+  const int count = pairs.size();
+  Kokkos::parallel_for(
+      "ccp::SparseMatrix::replace_pairs", range(count), KOKKOS_LAMBDA(const int k) {
+        const double* const a = pairs.block(k).a;
+        const Offset at = 9 * (offset(pairs.first(k)) + place(k)),
+                     mirrored = 9 * (offset(pairs.second(k)) + place(count + k));
+        for (int i = 0; i < 3; ++i) {
+          for (int j = 0; j < 3; ++j) {
+            values(at + 3 * i + j) = a[3 * i + j];
+            values(mirrored + 3 * i + j) = a[3 * j + i];
+          }
+        }
+      });
 }
 
 void replace_diagonal(const DeviceArray<const Sym3*>& d, const DeviceArray<const int*>& place,

@@ -11,7 +11,7 @@ class OfContacts : public Preconditioner {
  public:
   void setup(const PreconditionerInput& input) override {
     diagonal_ = input.diagonal;
-    inverse_ = Teuchos::rcp(new BlockDiagonalInverse(input.map, input.blocks));
+    inverse_ = Teuchos::rcp(new BlockDiagonalInverse(input.map, input.blocks, input.pairs));
   }
   PreconditionerReport compute() override {
     inverse_->update(diagonal_);

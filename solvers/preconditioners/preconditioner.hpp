@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "problems/base/options.hpp"
+#include "solvers/linear/pair_blocks.hpp"
 #include "solvers/linear/sparse_matrix.hpp"
 #include "solvers/linear/system_source.hpp"
 
@@ -35,6 +36,8 @@ struct PreconditionerInput {
   Space space = Space::contact;
   /// Body space: the matrix, rows sorted by level; null in contact space.
   Teuchos::RCP<const SymmetricBlocks> ordered = Teuchos::null;
+  /// Contact space: the blocks beside the diagonal that change with it.
+  PairBlocks pairs = {};
 
   int block_size() const { return ordered.is_null() ? 3 : ordered->block_size(); }
 };

@@ -4,13 +4,9 @@
 
 #include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
+#include "solvers/linear/pair_blocks.hpp"
 
 namespace ccp {
-
-/// A block of K between a contact's triple and its rolling one, row-major.
-struct CrossBlock {
-  double a[9];
-};
 
 /// What the triples beside the contacts (ConstraintPools) add to the body side of problems whose
 /// bodies have six unknowns: their rows of E and their part of S = 1 + E^T K E. The kernels follow

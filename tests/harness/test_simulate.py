@@ -300,6 +300,15 @@ class Simulate(CommandLine):
         self.assertLess(loose["outer_mean"], 0.9 * tight["outer_mean"])
         one = self.simulate(scene, "--until", "0.02", "--error", "1e-9", "--iterations", "1")
         self.assertGreater(one["unsolved"], 0)
+        first = one["first_unsolved"]
+        self.assertEqual((first["error_asked"], first["residual_asked"]), (1e-9, None))
+        self.assertGreater(first["error"], 1e-9)
+        self.assertLessEqual(first["step"], one["worst_unsolved"]["step"])
+        self.assertNotIn("first_unsolved", loose)
+        text, _ = self.run_program("simulate", "four-bar", "--until", "0.1", "--iterations", "3")
+        for part in ("20 of 20 steps are not solved as asked for",
+                     "unsolved   step 0 at 0.005 s: residual ", "1e-08 asked for; pgs ended as"):
+            self.assertIn(part, text)
         self.refused("simulate", "incline", "--error", "1e-3", parts=["--error", "convex", "pgs"])
 
     def test_a_drum_takes_along_what_is_in_it(self):

@@ -8,6 +8,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <csignal>
+#include <limits>
+#include <map>
 
 #include "problems/dynamics/stepper_table.hpp"
 #include "solvers/registry.hpp"
@@ -188,7 +190,8 @@ TEST_CASE("a stiff spring is stable at 50 ms implicitly, and diverges explicitly
 }
 
 TEST_CASE("rolling resistance: T3, T4 and T5 with every solver that takes it") {
-  for (const char* solver : {"pgs[law=coulomb]", "pgs", "pgj", "apgd", "bb", "vipm", "admm"}) {
+  for (const char* solver :
+       {"pgs[law=coulomb]", "pgs", "pgj", "apgd", "bb", "vipm", "admm", "ipm"}) {
     INFO(solver);
     // The convex law lifts what rolls a little.
     const double close = std::string(solver) == "pgs[law=coulomb]" ? 1e-6 : 1e-3;
@@ -212,9 +215,96 @@ TEST_CASE("rolling resistance: T3, T4 and T5 with every solver that takes it") {
   }
 }
 
+namespace {
+
+/// The contact problem of the last step before a time.
+ContactProblem step_of(const std::string& scene, double until) {
+  SimulationRequest request;
+  request.scene = scene;
+  request.until = until;
+  Simulation simulation(request);
+  ContactProblem problem;
+  while (simulation.state() == SimulationEnd::running) problem = simulation.step().problem;
+  return problem;
+}
+
+struct FeatureStep {
+  const char* scene;
+  double until;
+  std::size_t contacts;  ///< at least
+};
+const FeatureStep feature_steps[] = {{"incline[rolling=0.1]", 0.1, 1},
+                                     {"spinning-ball[spin=30]", 0.1, 1},
+                                     {"rolling-pile[spheres=12]", 0.3, 10},
+                                     {"double-pendulum", 1.2, 1},
+                                     {"slider-crank", 2.5, 1},
+                                     {"four-bar", 1.9, 1},
+                                     {"spring-mass", 0.1, 0}};
+
+}  // namespace
+
+//  Rolling resistance; joints that move, that lie on the ground, and that close a loop; springs.
+TEST_CASE("every solver with the feature solves the steps of scenes that have it") {
+  std::map<std::string, int> solved;
+  for (const FeatureStep& row : feature_steps) {
+    const ContactProblem problem = step_of(row.scene, row.until);
+    REQUIRE(problem.contacts() >= row.contacts);
+    REQUIRE(problem.triples() > problem.contacts());
+    for (const SolverEntry& entry : solver_entries()) {
+      for (const Law law : entry.laws) {
+        // Its own tolerances are in SI units, and loose for spheres of 13 mm.
+        const std::string more = entry.id == "ipm" ? ",tol_cost=0,tol_infeasibility=0" : "";
+        const std::string spec = entry.id + "[law=" + to_string(law) + more + "]";
+        INFO(spec << " on " << row.scene);
+        if (!supports(entry, problem)) continue;
+        REQUIRE(why_unsupported(SolverSpec::parse(spec), problem) == "");
+        MeasuredStepSolver solver(spec);
+        StepAccuracy accuracy;
+        accuracy.error = std::numeric_limits<double>::infinity();
+        accuracy.residual = 1e-8;
+        accuracy.max_iterations = 300000;
+        std::vector<double> gamma(3 * problem.triples(), 0.0);
+        solver.solve(problem, accuracy, gamma);
+        INFO(solver.tally().outer << " iterations, " << solver.tally().status << " "
+                                  << solver.tally().message);
+        CHECK(solver.tally().residual <= 1e-8);
+        ++solved[entry.id];
+      }
+    }
+  }
+  for (const SolverEntry& entry : solver_entries()) {
+    const bool any = entry.has(Feature::rolling) || entry.has(Feature::equality);
+    INFO(entry.id);
+    CHECK((solved[entry.id] > 0) == any);
+  }
+}
+
 TEST_CASE("what a scheme or solver cannot do with joints and rolling resistance is refused") {
   check_parts(error_of([] { whole("incline[rolling=0.1]", "", 0.1, "ssn"); }), {"ssn", "rolling"});
-  check_parts(error_of([] { whole("double-pendulum", "", 0.1, "lcp"); }), {"lcp", "equality"});
+  check_parts(error_of([] { whole("double-pendulum", "", 0.1, "ssn"); }), {"ssn", "equality"});
+  check_parts(error_of([] { whole("incline[rolling=0.1]", "", 0.1, "lcp"); }), {"lcp", "rolling"});
+}
+
+TEST_CASE(
+    "a step that is not solved is told with its number, what was reached and what was asked") {
+  SimulationRequest request;
+  request.scene = "slider-crank";
+  request.until = 0.05;
+  request.iterations = 1;
+  Simulation simulation(request);
+  while (simulation.state() == SimulationEnd::running) simulation.step();
+  REQUIRE(simulation.unsolved() > 0);
+  REQUIRE(simulation.first_unsolved());
+  REQUIRE(simulation.worst_unsolved());
+  const UnsolvedStep &first = *simulation.first_unsolved(), &worst = *simulation.worst_unsolved();
+  const std::vector<double>& residual = simulation.trajectory().residual;
+  CHECK(first.residual == residual[static_cast<std::size_t>(first.step)]);
+  for (long k = 0; k < first.step; ++k) {
+    CHECK(residual[static_cast<std::size_t>(k)] <= request.residual);
+  }
+  CHECK(worst.residual == simulation.trajectory().largest_residual());
+  check_parts(first.text(simulation.request()),
+              {"step ", " s: residual ", " asked for; pgs ended as stopped_by_observer"});
 }
 
 TEST_CASE("frames take no memory, however many there are") {

@@ -261,3 +261,63 @@ TEST_CASE("lcp: a contact that nothing can open or close ends in a ray") {
   CHECK(outcome.info.status == Status::stagnated);
   check_parts(outcome.info.message, {"ray"});
 }
+
+//  ===o===o    two rods on hinges in the plane y = 0 and a ball under the end; 3D bodies
+TEST_CASE("lcp: joints are eliminated, and stand again in the answer") {
+  for (const bool compliant : {false, true}) {
+    ContactProblem p = random_problem({5, 4, true, false, 31});
+    p.mu.assign(4, 0.0);  // then the pyramids are the cones
+    p.equality.bodies = {0, 1, -1, 2, 3, 1};
+    p.equality.rows = {3, 2, 1};
+    p.equality.jacobian_a = random_vector(54, 32);
+    p.equality.jacobian_b = random_vector(54, 33);
+    for (auto* jacobian : {&p.equality.jacobian_a, &p.equality.jacobian_b}) {
+      std::fill(jacobian->begin() + 18 + 12, jacobian->begin() + 36, 0.0);
+      std::fill(jacobian->begin() + 36 + 6, jacobian->end(), 0.0);
+    }
+    p.equality.r = {0.1, -0.2, 0.3, 0.4, -0.5, 0, 0.6, 0, 0};
+    if (compliant) p.equality.compliance = {0.1, 0, 0.2, 0, 0.3, 0, 0.4, 0, 0};
+    p.validate("x");
+    for (const char* spec : {"lcp", "lcp[law=convex]"}) {
+      INFO(spec);
+      const Outcome outcome = solve(p, spec);
+      CHECK(outcome.info.status == Status::converged);
+      CHECK(outcome.measures[Measure::residual] <= 1e-12);
+      CHECK(outcome.measures[Measure::coulomb_residual] <= 1e-12);
+    }
+
+    // The first joint twice: rows that say the same, and rows that contradict each other.
+    EqualityPool& pool = p.equality;
+    pool.rows.push_back(3);
+    for (std::size_t side = 0; side < 2; ++side) pool.bodies.push_back(pool.bodies[side]);
+    for (auto* jacobian : {&pool.jacobian_a, &pool.jacobian_b}) {
+      for (std::size_t k = 0; k < 18; ++k) jacobian->push_back((*jacobian)[k]);
+    }
+    pool.r.insert(pool.r.end(), {0.1, -0.2, 0.3});
+    if (compliant) continue;
+    CHECK(solve(p, "lcp").measures[Measure::residual] <= 1e-12);
+    pool.r.back() = 0.31;
+    const Outcome outcome = solve(p, "lcp");
+    CHECK(outcome.info.status == Status::stagnated);
+    check_parts(outcome.info.message, {"contradict each other by 0.01 m/s"});
+  }
+}
+
+TEST_CASE("lcp: two edges are for planar problems, and others are refused") {
+  const SolverSpec two = SolverSpec::parse("lcp[edges=2]");
+  CHECK(why_unsupported(two, pyramid(3, 0.5)) == "");
+  ContactProblem spatial = random_problem({5, 6, true, true, 3});
+  spatial.mu.assign(6, 0.5);
+  check_parts(why_unsupported(two, spatial),
+              {"edges=2", "t1 only", "planar", "contact 0", "edges=4"});
+  CHECK(why_unsupported(SolverSpec::parse("lcp[edges=4]"), spatial) == "");
+  check_parts(why_unsupported(two, assembled_form(spatial)), {"edges=2"});
+  spatial.mu.assign(6, 0.0);
+  CHECK(why_unsupported(two, spatial) == "");
+
+  // A block that slides along t2 and one that slides along t1.
+  ContactProblem block = make_scene("sliding-block");
+  CHECK(why_unsupported(two, block) == "");
+  std::swap(block.r[1], block.r[2]);
+  check_parts(why_unsupported(two, block), {"contact 0 may slide along t2"});
+}
