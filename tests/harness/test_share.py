@@ -242,6 +242,8 @@ class SiteTest(ShareTest):
                     self.assertIn(f'id="{anchor}"', target.read_text("utf-8"))
         self.assertGreater(links, 30)
         front = (site / "index.html").read_text("utf-8")
+        self.assertNotIn(" 1 instances", front)
+        self.assertIn('<div class="classes"><section', front)
         self.assertIn('<section id="class-pile">', front)
         self.assertIn("<svg", front)
         self.assertEqual(len(self.rows("site/runs.csv")), 4)

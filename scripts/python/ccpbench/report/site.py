@@ -144,7 +144,7 @@ class Site:
             if ratios:
                 chart.add(self.labels.index(label), label,
                           [*points, (max(largest, 10.0), len(ratios) / count)], stairs=True)
-        caption = f"{law} law, {self.target_text(law)}, {count} instances"
+        caption = f"{law} law, {self.target_text(law)}, {count} instance{'s' * (count != 1)}"
         drawn = chart.text() or "Reached by none."
         return f"<figure><figcaption>{caption}</figcaption>{drawn}</figure>"
 
@@ -171,7 +171,8 @@ class Site:
             [html.escape(path.name), html.escape(fault)] for path, fault in self.faults.items()))
         return (f'<p class="badges">{marks}</p><p>{link("runs.csv", "All runs as a table (CSV)")}.'
                 " A time counts until the referee measures the target."
-                f"</p>{self.legend(self.labels, '')}{profiles}"
+                f"</p>{self.legend(self.labels, '')}"
+                f'<div class="classes">{profiles}</div>'
                 f'<section id="solvers"><h2>Solvers: instances solved to the target</h2>{solvers}'
                 f'</section><section id="instances"><h2>Instances</h2>{instances}</section>'
                 + (f"<section><h2>Skipped</h2>{skipped}</section>" if self.faults else "")
