@@ -34,7 +34,8 @@ std::vector<SolverEntry>& entries() {
       {"pgj",
        {Law::convex},
        {Form::bodies, Form::assembled},
-       {Feature::compliant, Feature::rolling, Feature::equality, Feature::device},
+       {Feature::compliant, Feature::rolling, Feature::equality, Feature::distributed,
+        Feature::device},
        true,
        "projected Gauss-Jacobi (Tasora and Anitescu)",
        make<PgjSolver>},
@@ -48,14 +49,16 @@ std::vector<SolverEntry>& entries() {
       {"apgd",
        {Law::convex},
        {Form::bodies, Form::assembled},
-       {Feature::compliant, Feature::rolling, Feature::equality, Feature::device},
+       {Feature::compliant, Feature::rolling, Feature::equality, Feature::distributed,
+        Feature::device},
        true,
        "accelerated projected gradient descent (Nesterov; Mazhar et al.)",
        make<ApgdSolver>},
       {"bb",
        {Law::convex},
        {Form::bodies, Form::assembled},
-       {Feature::compliant, Feature::rolling, Feature::equality, Feature::device},
+       {Feature::compliant, Feature::rolling, Feature::equality, Feature::distributed,
+        Feature::device},
        true,
        "spectral projected gradient method (Barzilai and Borwein; Birgin et al.)",
        make<BbSolver>},
@@ -257,6 +260,15 @@ std::string why_unsupported(const SolverEntry& entry, const ContactProblem& prob
 std::string why_unsupported(const SolverSpec& spec, const ContactProblem& problem) {
   const std::string reason = why_unsupported(solver_entry(spec.id), problem);
   return reason.empty() ? make_solver(spec)->why_unsupported(problem) : reason;
+}
+
+std::string why_unsupported_on_ranks(const SolverSpec& spec) {
+  if (solver_entry(spec.id).has(Feature::distributed)) return "";
+  std::string others;
+  for (const SolverEntry& other : solver_entries()) {
+    if (other.has(Feature::distributed)) others += (others.empty() ? "" : ", ") + other.id;
+  }
+  return spec.id + " does not run on several ranks; " + others + " do";
 }
 
 bool supports(const SolverEntry& entry, const ContactProblem& problem) {

@@ -66,6 +66,9 @@ std::string why_unsupported(const SolverEntry& entry, const ContactProblem& prob
 /// The same of a solver with its options. @throws InputError as make_solver does
 std::string why_unsupported(const SolverSpec& spec, const ContactProblem& problem);
 
+/// Why the solver does not run on several ranks; "" if it does.
+std::string why_unsupported_on_ranks(const SolverSpec& spec);
+
 /// Whether the solver takes the problem.
 bool supports(const SolverEntry& entry, const ContactProblem& problem);
 bool supports(const SolverSpec& spec, const ContactProblem& problem);

@@ -2,6 +2,7 @@
 #include <catch2/catch_session.hpp>
 #include <cstdlib>
 
+#include "solvers/core/mpi_session.hpp"
 #include "solvers/core/trilinos.hpp"
 
 int main(int argc, char** argv) {
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
   if (config.listTests || config.listTags || config.listReporters || config.showHelp) {
     return session.run();
   }
+  const ccp::MpiSession mpi;  // of the tests that mpiexec starts
   const char* text = std::getenv("OMP_NUM_THREADS");
   const int threads = text ? std::atoi(text) : 1;
   const bool serial = ccp::backend_name() == "Serial";

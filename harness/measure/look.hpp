@@ -21,7 +21,7 @@ struct Look {
   ConstVectorView
       gamma;          ///< 3 values per triple, N s, contact axes, in the execution space's memory
   ConstVectorView u;  ///< N gamma + r, m/s, likewise
-  int n;              ///< cones, > 0: contacts, and equality constraints if there are any
+  long long n;        ///< cones, > 0: contacts, and equality constraints if there are any
   double s;           ///< trace(N) / 3n, 1/kg
   double q;           ///< rms(r), m/s
   /// max(0, mu |u_t| - u_n, |gamma_t| - mu gamma_n), m/s and N s; like merit and normal of the laws

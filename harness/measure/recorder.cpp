@@ -12,19 +12,21 @@ namespace {
 /// all there is to see.
 constexpr std::size_t dense_samples = 300;
 
-bool same(const ConstVectorView& a, const ConstVectorView& b) {
-  int different = 0;
+/// On all ranks.
+bool same(const Ranks& ranks, const ConstVectorView& a, const ConstVectorView& b) {
+  long long different = 0;
   Kokkos::parallel_reduce(
       "ccp::Recorder::same", range(a.extent(0)),
-      KOKKOS_LAMBDA(const int i, int& count) { count += !(a(i) == b(i)); }, different);
-  return different == 0;
+      KOKKOS_LAMBDA(const int i, long long& count) { count += !(a(i) == b(i)); }, different);
+  return ranks.sum(different) == 0;
 }
 
 }  // namespace
 
 Recorder::Recorder(Teuchos::RCP<const Map> map, RecorderOptions options, Judge judge,
                    Progressed progressed)
-    : options_(std::move(options)),
+    : ranks_(map->getComm()),
+      options_(std::move(options)),
       judge_(std::move(judge)),
       progressed_(std::move(progressed)),
       gamma_(map, 1),
@@ -65,15 +67,15 @@ void Recorder::look(const Progress& progress, const Vector& gamma) {
   Sample sample;
   sample.counters = progress.counters;
   sample.own_residual = progress.own_residual;
-  sample.time = clock_.elapsed();
-  sample.time_excluded = clock_.excluded();
+  sample.time = elapsed();
+  sample.time_excluded = excluded();
   record(sample, gamma);
 }
 
 void Recorder::record(Sample sample, const Vector& gamma) {
   sample.measures = judge_(gamma);
   fence();
-  cost_of_a_look_ = seconds_since(look_began_);
+  cost_of_a_look_ = ranks_.of_first(seconds_since(look_began_));
   spent_looking_ += cost_of_a_look_;
   samples_.push_back(sample);
 
@@ -97,7 +99,7 @@ void Recorder::record(Sample sample, const Vector& gamma) {
 }
 
 bool Recorder::observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) {
-  const double elapsed = clock_.elapsed();
+  const double elapsed = this->elapsed();
   limit_passed_ =
       elapsed >= options_.time_limit || progress.counters.outer >= options_.iteration_limit;
   looked_last_ = wants_to_look(progress, elapsed);
@@ -111,7 +113,7 @@ bool Recorder::observe(const Progress& progress, const std::function<void(Vector
 }
 
 bool Recorder::out_of_time() {
-  if (clock_.elapsed() >= options_.time_limit) limit_passed_ = true;
+  if (elapsed() >= options_.time_limit) limit_passed_ = true;
   return limit_passed_;
 }
 
@@ -122,7 +124,7 @@ void Recorder::finish(const Info& info, const Vector& gamma) {
   // was seen there: a solver may prefer an iterate of before.
   const bool seen = looked_last_ && info.status == Status::stopped_by_observer &&
                     samples_.back().counters.outer == info.counters.outer &&
-                    same(read_view(gamma), read_view(gamma_));
+                    same(ranks_, read_view(gamma), read_view(gamma_));
   if (!seen) look({info.counters, info.own_residual}, gamma);
 }
 

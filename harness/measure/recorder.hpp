@@ -8,6 +8,7 @@
 
 #include "harness/measure/clock.hpp"
 #include "harness/measure/referee.hpp"
+#include "solvers/core/ranks.hpp"
 #include "solvers/core/solver.hpp"
 
 namespace ccp {
@@ -45,6 +46,9 @@ struct TargetRecord {
 /// Looks at a solve from outside: the clock is stopped, after a device fence,
 /// while it does. It looks when iterations or time have grown by a factor, when the solver's own
 /// residual crosses a half decade, and at the end; it checks the limits at every call.
+///
+/// On several ranks each has one, and all go by the clock of rank 0, so that they agree when to
+/// look and when to end; every function is collective but the ones that say what was found.
 class Recorder : public Observer {
  public:
   using Judge = std::function<Measures(const Vector&)>;
@@ -73,14 +77,16 @@ class Recorder : public Observer {
   bool limit_passed() const { return limit_passed_; }
   /// Smallest value seen of every measure.
   const Measures& best() const { return best_; }
-  double elapsed() const { return clock_.elapsed(); }
-  double excluded() const { return clock_.excluded(); }
+  /// s on the solve clock, and while it stood still: rank 0's.
+  double elapsed() const { return ranks_.of_first(clock_.elapsed()); }
+  double excluded() const { return ranks_.of_first(clock_.excluded()); }
 
  private:
   bool wants_to_look(const Progress& progress, double elapsed) const;
   void look(const Progress& progress, const Vector& gamma);
   bool near_a_target() const;
 
+  Ranks ranks_;
   RecorderOptions options_;
   Judge judge_;
   Progressed progressed_;

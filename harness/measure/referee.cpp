@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "harness/measure/look.hpp"
@@ -78,6 +79,24 @@ KOKKOS_FORCEINLINE_FUNCTION void add_law(LawTotals& total, const Sym3& weight, c
   total.merit += weighted_square(weight, violation);
 }
 
+/// The same of all ranks together.
+Totals of_all_ranks(const Ranks& ranks, Totals totals) {
+  if (ranks.size() == 1) return totals;
+  double sums[] = {totals.finite,        totals.convex.dot,  totals.convex.merit,
+                   totals.convex.normal, totals.coulomb.dot, totals.coulomb.merit,
+                   totals.coulomb.normal};
+  ranks.sum(sums, static_cast<int>(std::size(sums)));
+  totals.finite = sums[0];
+  totals.convex.dot = sums[1], totals.convex.merit = sums[2], totals.convex.normal = sums[3];
+  totals.coulomb.dot = sums[4], totals.coulomb.merit = sums[5], totals.coulomb.normal = sums[6];
+  for (double* const largest :
+       {&totals.feas, &totals.primal, &totals.convex.dual, &totals.convex.natural,
+        &totals.coulomb.dual, &totals.coulomb.natural}) {
+    *largest = ranks.largest(*largest);
+  }
+  return totals;
+}
+
 Totals collect(const Problem& problem, const DeviceArray<Sym3*>& weight,
                const ConstVectorView& gamma, const ConstVectorView& u) {
   Totals totals;
@@ -98,7 +117,7 @@ Totals collect(const Problem& problem, const DeviceArray<Sym3*>& weight,
         add_law(total.coulomb, weight(c), g, {v.x + m * v_t, v.y, v.z}, v_t, m, s);
       },
       TotalsReducer(totals));
-  return totals;
+  return of_all_ranks(problem.ranks(), totals);
 }
 
 double largest_velocity_error(const DeviceArray<double**>& v,
@@ -118,12 +137,15 @@ double largest_velocity_error(const DeviceArray<double**>& v,
 
 /// The mean of |gamma_n - reference_n| / reference_n over contacts whose reference normal impulse
 /// is at least a thousandth of the mean one.
-double mean_relative_error(const ConstVectorView& gamma, const ConstVectorView& reference, int n) {
+double mean_relative_error(const Problem& problem, const ConstVectorView& gamma,
+                           const ConstVectorView& reference) {
+  const int n = problem.contacts();
   double total = 0, sum = 0, count = 0;
   Kokkos::parallel_reduce(
       "ccp::Referee::mean_impulse", range(n),
       KOKKOS_LAMBDA(const int c, double& impulse) { impulse += reference(3 * c); }, total);
-  const double least = 1e-3 * total / n;
+  const Ranks& ranks = problem.ranks();
+  const double least = 1e-3 * ranks.sum(total) / static_cast<double>(problem.all_contacts());
   Kokkos::parallel_reduce(
       "ccp::Referee::mean_relative_error", range(n),
       KOKKOS_LAMBDA(const int c, double& error, double& contacts) {
@@ -132,6 +154,8 @@ double mean_relative_error(const ConstVectorView& gamma, const ConstVectorView& 
         contacts += 1;
       },
       Kokkos::Sum<double>(sum), Kokkos::Sum<double>(count));
+  sum = ranks.sum(sum);
+  count = ranks.sum(count);
   return count > 0 ? sum / count : 0;
 }
 
@@ -180,13 +204,14 @@ Referee::Referee(const Problem& problem)
       u_("ccp::Referee::u", 3 * static_cast<std::size_t>(problem.triples())),
       inverse_diagonal_(inverse_blocks(problem)) {
   const ContactProblem& host = problem.host();
-  if (problem.triples() == 0) return;
+  if (problem.all_triples() == 0) return;
   if (!problem.pools().empty()) pooled_.emplace(host);
   const auto r = upload<VectorView>("ccp::Referee::r", host.r, host.r.size());
-  const double rms = std::sqrt(sum_of_squares(r) / static_cast<double>(host.r.size()));
+  const double rms = std::sqrt(problem.ranks().sum(sum_of_squares(r)) /
+                               (3.0 * static_cast<double>(problem.all_contacts())));
   if (rms > 0) q_ = rms;
   if (pooled_) q_ = pooled_->q();
-  merit_scale_ = weighted_norm(inverse_diagonal_, r);
+  merit_scale_ = problem.ranks().sum(weighted_norm(inverse_diagonal_, r));
 
   if (!host.reference) return;
   has_reference_ = true;
@@ -222,19 +247,19 @@ double Referee::objective(const ConstVectorView& gamma) const {
       "ccp::Referee::objective", range(gamma.extent(0)),
       KOKKOS_LAMBDA(const int i, double& total) { total += 0.5 * (gamma(i) * u(i) + p(i) * r(i)); },
       sum);
-  return sum;
+  return problem_.ranks().sum(sum);
 }
 
 /// Totals, and the scales that go with them.
 struct Referee::Judged {
   Totals totals;
-  int cones;
+  long long cones;
   double s;
 };
 
 Referee::Judged Referee::judge(const ConstVectorView& gamma) const {
   if (!pooled_) {
-    return {collect(problem_, inverse_diagonal_, gamma, u_), problem_.contacts(),
+    return {collect(problem_, inverse_diagonal_, gamma, u_), problem_.all_contacts(),
             problem_.delassus_scale()};
   }
   const PooledReferee::Totals found = pooled_->measure(download(gamma), download(u_));
@@ -244,7 +269,7 @@ Referee::Judged Referee::judge(const ConstVectorView& gamma) const {
 }
 
 Measures Referee::measure(const Vector& gamma_vector) {
-  if (problem_.triples() == 0) return Measures(0);
+  if (problem_.all_triples() == 0) return Measures(0);
   const ConstVectorView gamma = read_view(gamma_vector);
   compute_velocity(gamma);
   const auto [totals, n, s] = judge(gamma);
@@ -266,11 +291,11 @@ Measures Referee::measure(const Vector& gamma_vector) {
             not_a_number,
             not_a_number};
   if (has_reference_) {
-    look.multiplier = mean_relative_error(gamma, reference_gamma_, problem_.contacts());
+    look.multiplier = mean_relative_error(problem_, gamma, reference_gamma_);
     look.objective_gap = objective(gamma) - reference_objective_;
     if (!delassus_->is_assembled()) {
-      look.velocity =
-          largest_velocity_error(delassus_->body_velocities(impulse_), reference_velocity_);
+      look.velocity = problem_.ranks().largest(
+          largest_velocity_error(delassus_->body_velocities(impulse_), reference_velocity_));
     }
   }
   Measures result;

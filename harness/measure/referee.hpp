@@ -14,7 +14,7 @@ inline constexpr int referee_version = 2;
 
 /// The one judge of all solvers. Looks at gamma only: u = N gamma + r is computed here, with an
 /// operator of the referee's own, and never taken from a solver's recurrence. Measures in contact
-/// axes.
+/// axes. On several ranks every function is collective, and the measures are those of all.
 class Referee {
  public:
   explicit Referee(const Problem& problem);

@@ -67,6 +67,17 @@ struct ElementType<std::int64_t> {
   static hid_t file() { return H5T_STD_I64LE; }
 };
 
+/// Whether a dataset of that type can be read as numbers of type T, and what those are called.
+template <class T>
+bool is_readable_as(hid_t type) {
+  const H5T_class_t kind = H5Tget_class(type);
+  return kind == H5T_INTEGER || (kind == H5T_FLOAT && !std::is_integral_v<T>);
+}
+template <class T>
+const char* kind_of() {
+  return std::is_integral_v<T> ? "integers" : "numbers";
+}
+
 std::string shape_text(const std::vector<hsize_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
@@ -281,11 +292,7 @@ Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
   const Id data(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
   if (!data.valid()) fail(dataset, "a dataset", "something else");
   const Id type(H5Dget_type(data), H5Tclose);
-  const H5T_class_t kind = H5Tget_class(type);
-  constexpr bool integral = std::is_integral_v<T>;
-  if (integral ? kind != H5T_INTEGER : (kind != H5T_FLOAT && kind != H5T_INTEGER)) {
-    fail(dataset, integral ? "integers" : "numbers", "values of another type");
-  }
+  if (!is_readable_as<T>(type)) fail(dataset, kind_of<T>(), "values of another type");
   const Id space(H5Dget_space(data), H5Sclose);
   const std::vector<hsize_t> shape = extents_of(space);
   const hssize_t size = H5Sget_simple_extent_npoints(space);
@@ -297,6 +304,42 @@ Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
   array.data.resize(static_cast<std::size_t>(size));
   if (size > 0 && H5Dread(data, ElementType<T>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
                           array.data.data()) < 0) {
+    fail(dataset, "readable data of shape " + shape_text(shape), "damaged or missing data");
+  }
+  return array;
+}
+
+template <class T>
+Hdf5File::Array<T> Hdf5File::read_rows(const std::string& dataset, std::size_t first,
+                                       std::size_t count) const {
+  if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
+  const Id data(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
+  if (!data.valid()) fail(dataset, "a dataset", "something else");
+  const Id type(H5Dget_type(data), H5Tclose);
+  if (!is_readable_as<T>(type)) fail(dataset, kind_of<T>(), "values of another type");
+  const Id space(H5Dget_space(data), H5Sclose);
+  std::vector<hsize_t> shape = extents_of(space);
+  const std::size_t rows = shape.empty() ? 0 : shape.front();
+  if (first > rows || count > rows - first) {
+    fail(dataset, fmt::format("rows {} to {}", first, first + count),
+         "the shape " + shape_text(shape));
+  }
+  if (!may_hold(id_, data, H5Sget_simple_extent_npoints(space), H5Tget_size(type))) {
+    fail(dataset, "as much as the file could hold", "a claim to the shape " + shape_text(shape));
+  }
+  shape.front() = count;
+  Array<T> array;
+  array.shape.assign(shape.begin(), shape.end());
+  std::size_t size = 1;
+  for (const hsize_t extent : shape) size *= extent;
+  array.data.resize(size);
+  if (size == 0) return array;
+  std::vector<hsize_t> start(shape.size(), 0);
+  start.front() = first;
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr);
+  const Id memory(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
+                  H5Sclose);
+  if (H5Dread(data, ElementType<T>::memory(), memory, space, H5P_DEFAULT, array.data.data()) < 0) {
     fail(dataset, "readable data of shape " + shape_text(shape), "damaged or missing data");
   }
   return array;
@@ -391,6 +434,10 @@ void Hdf5File::read_rows(const std::string& dataset, const TakeRows& rows) const
 template Hdf5File::Array<double> Hdf5File::read(const std::string&) const;
 template Hdf5File::Array<std::int32_t> Hdf5File::read(const std::string&) const;
 template Hdf5File::Array<std::int64_t> Hdf5File::read(const std::string&) const;
+template Hdf5File::Array<double> Hdf5File::read_rows(const std::string&, std::size_t,
+                                                     std::size_t) const;
+template Hdf5File::Array<std::int32_t> Hdf5File::read_rows(const std::string&, std::size_t,
+                                                           std::size_t) const;
 template void Hdf5File::write(const std::string&, const std::vector<double>&,
                               const std::vector<std::size_t>&);
 template void Hdf5File::write(const std::string&, const std::vector<std::int32_t>&,

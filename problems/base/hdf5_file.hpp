@@ -54,6 +54,10 @@ class Hdf5File {
   /// claims more elements than the file can hold (before memory is taken for them)
   template <class T>
   Array<T> read(const std::string& dataset) const;
+  /// Reads `count` rows from row `first` on, and nothing else of the dataset. @throws InputError
+  /// also for rows that it does not have
+  template <class T>
+  Array<T> read_rows(const std::string& dataset, std::size_t first, std::size_t count) const;
   std::vector<std::string> read_strings(const std::string& dataset) const;
   /// Writes a chunked, shuffled and compressed dataset; groups on the way are made.
   template <class T>

@@ -67,7 +67,8 @@ void read_field(const Hdf5File& file, const ArrayField& field) {
   if (field.longs) fill(*field.longs);
 }
 
-/// The problem file, or the sequence with the step's group entered.
+}  // namespace
+
 Hdf5File open_problem(const std::string& path) {
   const ProblemPlace place = split_place(path);
   if (place.steps.empty() && is_sequence(path)) {
@@ -83,14 +84,12 @@ Hdf5File open_problem(const std::string& path) {
   return file;
 }
 
-}  // namespace
-
 int schema_version_of(const ContactProblem& problem) {
   return problem.triples() == problem.contacts() ? 1 : problem_schema_version;
 }
 
-ContactProblem read_problem(const std::string& path) {
-  const Hdf5File file = open_problem(path);
+ContactProblem read_problem_head(const Hdf5File& file) {
+  const std::string& path = file.path();
   const auto format = file.string_attribute("/", "format");
   if (!format || *format != format_name) {
     throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
@@ -108,11 +107,6 @@ ContactProblem read_problem(const std::string& path) {
     throw InputError(path, "root attribute form", "'bodies' or 'assembled'", "'" + form + "'");
   }
   problem.form = form == "bodies" ? ContactProblem::Form::bodies : ContactProblem::Form::assembled;
-
-  for (const ArrayField& field : array_fields(problem)) read_field(file, field);
-  if (file.has("/contacts/identity")) {
-    problem.identity = file.read<std::int64_t>("/contacts/identity").data;
-  }
   problem.dt = number(file, "/ccp", "dt").value_or(0);
   if (const auto gravity = file.number_attribute("/ccp", "gravity")) {
     if (gravity->size() != 3) {
@@ -120,6 +114,23 @@ ContactProblem read_problem(const std::string& path) {
                        fmt::format("{}", gravity->size()));
     }
     std::copy(gravity->begin(), gravity->end(), problem.gravity.begin());
+  }
+  problem.source = {text_or(file, "/source", "kind"), text_or(file, "/source", "description"),
+                    text_or(file, "/source", "generator"), text_or(file, "/source", "parameters"),
+                    text_or(file, "/source", "licence")};
+  return problem;
+}
+
+std::string stored_hash(const Hdf5File& file) {
+  return required_text(file, "content_sha256");
+}
+
+ContactProblem read_problem(const std::string& path) {
+  const Hdf5File file = open_problem(path);
+  ContactProblem problem = read_problem_head(file);
+  for (const ArrayField& field : array_fields(problem)) read_field(file, field);
+  if (file.has("/contacts/identity")) {
+    problem.identity = file.read<std::int64_t>("/contacts/identity").data;
   }
   if (problem.form == ContactProblem::Form::assembled) {
     problem.delassus.asymmetry = number(file, "/delassus", "asymmetry").value_or(0);
@@ -143,12 +154,9 @@ ContactProblem read_problem(const std::string& path) {
     problem.guesses[name] = {file.read<double>(group + "/gamma").data,
                              text_or(file, group.c_str(), "method")};
   }
-  problem.source = {text_or(file, "/source", "kind"), text_or(file, "/source", "description"),
-                    text_or(file, "/source", "generator"), text_or(file, "/source", "parameters"),
-                    text_or(file, "/source", "licence")};
   problem.validate(path);
 
-  const std::string expected = required_text(file, "content_sha256");
+  const std::string expected = stored_hash(file);
   const std::string found = problem.content_hash();
   if (expected != found) {
     throw InputError(path, "root attribute content_sha256", "the hash of the content, " + found,

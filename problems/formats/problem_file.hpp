@@ -21,6 +21,15 @@ class Hdf5File;
 ///         frame not orthonormal, content that does not match its hash
 ContactProblem read_problem(const std::string& path);
 
+/// The file of a problem, with the step's group entered for a step of a sequence. @throws
+/// InputError
+Hdf5File open_problem(const std::string& path);
+/// What a problem file says beside its arrays: name, form, time step, gravity, source.
+/// @throws InputError if it is no problem file, or of a version that is not known
+ContactProblem read_problem_head(const Hdf5File& file);
+/// The hash of the content, as the file has it. @throws InputError if it has none
+std::string stored_hash(const Hdf5File& file);
+
 /// Whether the problem at `path` has a reference solution. @throws InputError if there is no file
 bool has_reference(const std::string& path);
 

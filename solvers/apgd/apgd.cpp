@@ -95,9 +95,11 @@ double ApgdSolver::largest_step(double beta) const {
   const auto x = x_, x_old = x_old_, z = z_;
   const GradientMetric metric = metric_;
   return largest_finite(
-      "ccp::Apgd::largest_step", problem_->triples(), KOKKOS_LAMBDA(const int c) {
+      "ccp::Apgd::largest_step", problem_->triples(),
+      KOKKOS_LAMBDA(const int c) {
         return metric.speed(c, load3(z, c) - extrapolate(x, x_old, beta, c));
-      });
+      },
+      &problem_->ranks());
 }
 
 void ApgdSolver::store_step(double beta) const {
@@ -137,13 +139,13 @@ double ApgdSolver::curvature_of_ones() const {
       },
       size);
   delassus_->compute_image(z_, image_z_);
-  const double curvature = delassus_->energy(image_z_, z_) / size;
+  const double curvature = delassus_->energy(image_z_, z_) / problem_->ranks().sum(size);
   return curvature > 0 ? curvature : 1;
 }
 
 Info ApgdSolver::solve(Vector& gamma, Observer& observer) {
   Info info = fixed_point_info(*problem_, "projected step [m/s]");
-  if (problem_->triples() == 0) return info;
+  if (problem_->all_triples() == 0) return info;
   const double most = metric_.largest_curvature;
   double lipschitz = std::min(curvature_of_ones(), most), theta = 1, beta = 0;
   problem_->to_world_axes(read_view(gamma), x_);

@@ -95,7 +95,7 @@ double BbSolver::largest_step() const {
   const GradientMetric metric = metric_;
   return largest_finite(
       "ccp::Bb::largest_step", problem_->triples(),
-      KOKKOS_LAMBDA(const int c) { return metric.speed(c, load3(d, c)); });
+      KOKKOS_LAMBDA(const int c) { return metric.speed(c, load3(d, c)); }, &problem_->ranks());
 }
 
 double BbSolver::image_square() const {
@@ -118,14 +118,15 @@ Info BbSolver::solve(Vector& gamma, Observer& observer) {
   constexpr double sufficient_decrease = 1e-4, shortest = 1e-10, longest = 1e10;
   constexpr long iterations_between_refreshes = 1000;  // of what is carried along
   Info info = fixed_point_info(*problem_, "projected step [m/s]");
-  if (problem_->triples() == 0) return info;
+  if (problem_->all_triples() == 0) return info;
   problem_->to_world_axes(read_view(gamma), x_);
   Kokkos::deep_copy(ExecSpace(), d_, 0);
   double alpha = 1 / metric_.largest_curvature, lambda = 0, objective = 0;
   std::deque<double> history;
   const auto refresh = [&] {
     delassus_->compute_image(x_, image_x_);
-    objective = 0.5 * delassus_->energy(image_x_, x_) + vector_kernels::dot(problem_->r(), x_);
+    const double work = problem_->ranks().sum(vector_kernels::dot(problem_->r(), x_));
+    objective = 0.5 * delassus_->energy(image_x_, x_) + work;
     ++info.counters.operator_applies;
   };
   refresh();

@@ -1,11 +1,51 @@
 #include "solvers/core/delassus.hpp"
 
+#include "problems/model/incidence.hpp"
+#include "solvers/core/transfer.hpp"
+
 namespace ccp {
+namespace {
+
+/// Three entries per contact, where they lie.
+Teuchos::RCP<const Map> contact_map(const Distribution& distribution) {
+  std::vector<Map::global_ordinal_type> numbers;
+  numbers.reserve(3 * distribution.contact.size());
+  for (const long long c : distribution.contact) {
+    for (int k = 0; k < 3; ++k) numbers.push_back(3 * c + k);
+  }
+  return Teuchos::rcp(new Map(static_cast<Tpetra::global_size_t>(3 * distribution.contacts),
+                              Teuchos::ArrayView<const Map::global_ordinal_type>(numbers), 0,
+                              distribution.ranks.communicator()));
+}
+
+/// Contacts of the body that has most, whatever ranks they are on.
+double most_neighbours_of_ranks(const ContactProblem& problem, const BodyExchange& exchange,
+                                const Ranks& ranks) {
+  const Incidence incidence = incidence_of(problem.contact_bodies, problem.bodies());
+  const auto offset =
+      upload<DeviceArray<int*>>("ccp::Delassus::offset", incidence.offset, incidence.offset.size());
+  const DeviceArray<double**> count("ccp::Delassus::count", problem.bodies(), 1);
+  Kokkos::parallel_for(
+      "ccp::Delassus::count_contacts", range(problem.bodies()),
+      KOKKOS_LAMBDA(const int i) { count(i, 0) = offset(i + 1) - offset(i); });
+  exchange.sum(count);
+  double most = 0;
+  Kokkos::parallel_reduce(
+      "ccp::Delassus::most_neighbours", range(problem.bodies()),
+      KOKKOS_LAMBDA(const int i, double& maximum) {
+        if (count(i, 0) > maximum) maximum = count(i, 0);
+      },
+      Kokkos::Max<double>(most));
+  return ranks.largest(most);
+}
+
+}  // namespace
 
 DelassusOperator::DelassusOperator(const ContactProblem& problem)
     : domain_(make_map(3 * problem.triples())),
       contacts_(static_cast<int>(problem.contacts())),
       bodies_(static_cast<int>(problem.bodies())),
+      owned_bodies_(bodies_),
       assembled_(problem.form == ContactProblem::Form::assembled),
       rotates_(problem.rotates()) {
   if (assembled_) {
@@ -19,6 +59,21 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem)
   }
 }
 
+DelassusOperator::DelassusOperator(const ContactProblem& problem, const Distribution& distribution)
+    : DelassusOperator(problem) {
+  ranks_ = distribution.ranks;
+  domain_ = contact_map(distribution);
+  if (ranks_.size() == 1) return;
+  exchange_ = std::make_shared<BodyExchange>(distribution);
+  owned_bodies_ = exchange_->owned();
+  count_neighbours(problem);
+  compliant_elsewhere_ = ranks_.largest(is_compliant() ? 1 : 0) > 0;
+}
+
+void DelassusOperator::count_neighbours(const ContactProblem& problem) {
+  most_neighbours_ = most_neighbours_of_ranks(problem, *exchange_, ranks_);
+}
+
 Teuchos::RCP<DelassusOperator> DelassusOperator::clone() const {
   auto copy = Teuchos::rcp(new DelassusOperator(*this));
   if (assembled_) {
@@ -26,6 +81,7 @@ Teuchos::RCP<DelassusOperator> DelassusOperator::clone() const {
   } else {
     copy->velocity_ = make_body_velocities();
   }
+  if (exchange_) copy->exchange_ = exchange_->clone();
   return copy;
 }
 
@@ -92,7 +148,7 @@ double DelassusOperator::energy_of_difference(const Image& image, const Image& o
   const BodyMatrices m = masses_;
   double sum = 0;
   Kokkos::parallel_reduce(
-      "ccp::Delassus::energy", range(product ? contacts_ + pools_.size() : bodies_),
+      "ccp::Delassus::energy", range(product ? contacts_ + pools_.size() : owned_bodies_),
       KOKKOS_LAMBDA(const int i, double& total) {
         Vec3 v = row3(image, i);
         if (differs) v = v - row3(other, i);
@@ -106,7 +162,7 @@ double DelassusOperator::energy_of_difference(const Image& image, const Image& o
         }
       },
       sum);
-  return sum;
+  return ranks_.sum(sum);
 }
 
 void DelassusOperator::accumulate_bodies(const ConstVectorView& p, const Image& velocity) const {
@@ -122,6 +178,7 @@ void DelassusOperator::accumulate_bodies(const ConstVectorView& p, const Image& 
           v(i, 2) = inverse.linear(i) * sum.z;
         });
     if (!pools_.empty()) pools_.add_body_velocities(p, v);
+    if (exchange_) exchange_->sum(v);
     return;
   }
   const auto wrench = map_.wrench(p);
@@ -138,6 +195,7 @@ void DelassusOperator::accumulate_bodies(const ConstVectorView& p, const Image& 
         }
       });
   if (!pools_.empty()) pools_.add_body_velocities(p, v);
+  if (exchange_) exchange_->sum(v);
 }
 
 DeviceArray<double* [3][3]> DelassusOperator::diagonal_blocks() const {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+
+#include "solvers/core/body_exchange.hpp"
 #include "solvers/core/constraint_map.hpp"
 #include "solvers/core/constraint_pools.hpp"
 #include "solvers/core/staged_loop.hpp"
@@ -42,11 +45,18 @@ struct CompliantSink {
 /// Triples of other kinds than contacts (ConstraintPools) follow the contacts in every vector, and
 /// their own kernels follow those of the contacts in every pass.
 ///
+/// On several ranks each has a part of the contacts, and of their bodies (Distribution). Between
+/// the passes the ranks add up what they know of the bodies that several have; M^-1 is linear, so
+/// that velocities may be added in place of impulses. Sums over triples and bodies are those of all
+/// ranks. Every function with a product or a sum is collective then.
+///
 /// Copies share the constant data; the work arrays belong to one object each, so every user takes a
 /// copy of its own with `clone()`.
 class DelassusOperator : public Operator {
  public:
   explicit DelassusOperator(const ContactProblem& problem);
+  /// @param problem  the part of this rank, in bodies form with contacts alone
+  DelassusOperator(const ContactProblem& problem, const Distribution& distribution);
 
   /// Shares the constant data with this operator but has work arrays of its own.
   Teuchos::RCP<DelassusOperator> clone() const;
@@ -60,6 +70,9 @@ class DelassusOperator : public Operator {
 
   int contacts() const { return contacts_; }
   int bodies() const { return bodies_; }
+  const Ranks& ranks() const { return ranks_; }
+  /// most_neighbours() of the problem that several ranks share; 0 with one rank.
+  double most_neighbours() const { return most_neighbours_; }
   /// The 3x3 diagonal blocks of N in world axes. @return [n][3][3] 1/kg
   DeviceArray<double* [3][3]> diagonal_blocks() const;
 
@@ -90,7 +103,7 @@ class DelassusOperator : public Operator {
   Image make_image(const std::string& label) const;
   void compute_image(const ConstVectorView& p, const Image& image) const;
   /// Whether images are N p: in assembled form, and where constraints are compliant.
-  bool image_is_product() const { return assembled_ || is_compliant(); }
+  bool image_is_product() const { return assembled_ || is_compliant() || compliant_elsewhere_; }
   /// N p of all triples from the image of p.
   void product_of(const Image& image, const VectorView& product) const;
   /// p . N p, from the image of p. @param p  looked at only where the image is N p
@@ -103,7 +116,7 @@ class DelassusOperator : public Operator {
   template <class Sink>
   void for_each_velocity(const Image& image, const Sink& sink) const;
   /// Calls sink(c, (N p)_c, a_c, b_c) for every contact, no other triple, and adds up what it puts
-  /// into a_c and b_c.
+  /// into a_c and b_c, on all ranks.
   template <class Sink>
   void sum_velocities(const Image& image, const Sink& sink, double& a, double& b) const;
 
@@ -137,10 +150,15 @@ class DelassusOperator : public Operator {
   DelassusOperator() = default;
 
   Image make_body_velocities() const;
+  void count_neighbours(const ContactProblem& problem);
 
+  Ranks ranks_;
   Teuchos::RCP<const Map> domain_;
   int contacts_ = 0, bodies_ = 0;
+  int owned_bodies_ = 0;  ///< those that belong to this rank; they come first
   bool assembled_ = false, rotates_ = false;
+  bool compliant_elsewhere_ = false;  ///< a contact of another rank is compliant
+  double most_neighbours_ = 0;
 
   ConstraintMap map_;  ///< bodies form
   ConstraintPools pools_;
@@ -148,8 +166,9 @@ class DelassusOperator : public Operator {
   BlockRows rows_;       ///< assembled form
 
   // Work arrays of this object.
-  DeviceArray<double**> velocity_;  ///< bodies form: [m + 1][3 or 6]
-  VectorView next_;                 ///< assembled form: the next impulses of advance()
+  DeviceArray<double**> velocity_;          ///< bodies form: [m + 1][3 or 6]
+  VectorView next_;                         ///< assembled form: the next impulses of advance()
+  std::shared_ptr<BodyExchange> exchange_;  ///< with several ranks
 };
 
 // ---- kernels ------------------------------------------------------------------------------------
@@ -203,6 +222,11 @@ void DelassusOperator::sum_velocities(const Image& image, const Sink& sink, doub
     sum_staged(label, contacts_, map_.relative(Rows<ImageRows<3>>{image_rows<3>(image)}), sink, a,
                b);
   }
+  if (ranks_.size() == 1) return;
+  double sums[2] = {a, b};
+  ranks_.sum(sums, 2);
+  a = sums[0];
+  b = sums[1];
 }
 
 template <class Sink>

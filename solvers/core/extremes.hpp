@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "solvers/core/ranks.hpp"
 #include "solvers/core/trilinos.hpp"
 
 namespace ccp {
@@ -43,13 +44,16 @@ struct Smallest : Kokkos::Min<double> {
   }
 };
 
-/// The largest size(c) >= 0 of contacts 0 to count - 1; NaN if one is not finite.
+/// The largest size(c) >= 0 of contacts 0 to count - 1 on all ranks, if they are given; NaN if one
+/// is not finite.
 template <class Size>
-double largest_finite(const std::string& label, int count, const Size& size) {
+double largest_finite(const std::string& label, int count, const Size& size,
+                      const Ranks* ranks = nullptr) {
   double largest = 0;
   Kokkos::parallel_reduce(
       label, range(count), KOKKOS_LAMBDA(const int c, double& maximum) { raise(maximum, size(c)); },
       Largest(largest));
+  if (ranks) largest = ranks->largest(largest);
   return std::isfinite(largest) ? largest : std::numeric_limits<double>::quiet_NaN();
 }
 

@@ -30,7 +30,7 @@ struct FixedPointLimits {
 inline Info fixed_point_info(const Problem& problem, const std::string& own_residual_name) {
   Info info;
   info.own_residual_name = own_residual_name;
-  if (problem.triples() == 0) {
+  if (problem.all_triples() == 0) {
     info.status = Status::converged;
   } else {
     info.own_residual = std::numeric_limits<double>::quiet_NaN();  // none yet

@@ -58,7 +58,8 @@ GradientMetric gradient_metric(const Problem& problem, const std::string& kind) 
   if (!problem.pools().empty()) {
     largest = std::max(largest, weigh_pools(problem, plain, metric.weight));
   }
-  metric.largest_curvature = std::max(largest, 1e-300) * most_neighbours(problem.host());
+  largest = problem.ranks().largest(largest);
+  metric.largest_curvature = std::max(largest, 1e-300) * problem.most_neighbours();
   return metric;
 }
 

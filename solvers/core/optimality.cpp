@@ -16,7 +16,9 @@ double finite_or_nan(double value) {
   return std::isfinite(value) ? value : std::nan("");
 }
 
-int place_of_largest(const DeviceArray<const double*>& value) {
+/// The number of the contact (or of the equality constraint, after them) whose value is `most`.
+long long number_of_largest(const Problem& problem, const DeviceArray<const double*>& value,
+                            double most_of_all) {
   Kokkos::MaxLoc<double, int>::value_type largest;
   Kokkos::parallel_reduce(
       "ccp::Optimality::place_of_largest", range(value.extent(0)),
@@ -24,7 +26,12 @@ int place_of_largest(const DeviceArray<const double*>& value) {
         if (value(c) > most.val) most.val = value(c), most.loc = c;
       },
       Kokkos::MaxLoc<double, int>(largest));
-  return largest.loc;
+  const Ranks& ranks = problem.ranks();
+  if (ranks.size() == 1) return largest.loc;
+  const auto none = static_cast<double>(problem.all_contacts());
+  const bool here = value.extent(0) > 0 && largest.val == most_of_all;
+  const double own = here ? static_cast<double>(problem.number_of(largest.loc)) : none;
+  return static_cast<long long>(-ranks.largest(-own));  // the first such rank's
 }
 
 }  // namespace
@@ -42,18 +49,27 @@ double rounding_of(double impulse) {
   return operations * epsilon * std::max(impulse, 1.0);
 }
 
-/// What is summed up, in the units of the terms.
+/// What is summed up over the cones of this rank, in the units of the terms, of all ranks.
 /// @param sums     dual [m/s] and primal [N s], the largest
 /// @param work     sum of gamma . v, J  @param largest  impulse, N s  @param dual  by cone, m/s
-Optimality scaled(const Optimality& sums, const Problem& problem, double work, double largest,
+Optimality scaled(Optimality sums, const Problem& problem, double work, double largest,
                   const DeviceArray<const double*>& dual) {
+  const Ranks& ranks = problem.ranks();
+  const double cones = ranks.size() > 1 ? static_cast<double>(problem.all_contacts())
+                                        : static_cast<double>(dual.extent(0));
+  work = ranks.sum(work);
+  largest = ranks.largest(largest);
+  sums.dual = ranks.largest(sums.dual);
+  sums.primal = ranks.largest(sums.primal);
   const double q = velocity_scale(problem), s = problem.delassus_scale();
   Optimality result;
-  result.complementarity = std::abs(work) * s / (static_cast<double>(dual.extent(0)) * q * q);
+  result.complementarity = std::abs(work) * s / (cones * q * q);
   result.dual = finite_or_nan(sums.dual) / q;
   result.primal = finite_or_nan(sums.primal) * s / q;
   result.rounding = rounding_of(largest * s / q);
-  if (result.residual() == result.dual) result.worst_contact = place_of_largest(dual);
+  if (result.residual() == result.dual) {
+    result.worst_contact = number_of_largest(problem, dual, sums.dual);
+  }
   return result;
 }
 
@@ -123,7 +139,7 @@ Optimality pooled_optimality(const Problem& problem, Law law, const Vector& gamm
 Optimality optimality(const Problem& problem, Law law, const Vector& gamma) {
   Optimality result;
   const int n = problem.contacts();
-  if (problem.triples() == 0) return result;
+  if (problem.all_triples() == 0) return result;
   if (!problem.pools().empty()) return pooled_optimality(problem, law, gamma);
   const std::size_t size = 3 * static_cast<std::size_t>(n);
   const VectorView p("ccp::Optimality::impulse", size), v("ccp::Optimality::velocity", size);
@@ -188,7 +204,7 @@ bool confirm(const Problem& problem, Law law, const Vector& gamma, double tolera
                                                               : "complementarity";
   reason = fmt::format("the own stopping rule holds, but {} is {:.2g}", term, found.residual());
   if (found.residual() == found.dual) {
-    const int contacts = problem.contacts(), worst = found.worst_contact;
+    const long long contacts = problem.all_contacts(), worst = found.worst_contact;
     reason += worst < contacts ? fmt::format(" at contact {}", worst)
                                : fmt::format(" at equality constraint {}", worst - contacts);
   }

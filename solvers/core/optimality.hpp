@@ -20,7 +20,7 @@ namespace ccp {
 struct Optimality {
   double dual = 0, primal = 0, complementarity = 0;
   double rounding = 0;  ///< what double precision leaves of `dual` at impulses of this size
-  int worst_contact =
+  long long worst_contact =
       -1;  ///< where dist(v_c, K*) is largest; -1 where `dual` is not the largest term
 
   /// The largest of the three; NaN if one is.

@@ -1,6 +1,7 @@
 #include "solvers/core/problem.hpp"
 
 #include <type_traits>
+#include <utility>
 
 #include "solvers/core/transfer.hpp"
 
@@ -39,9 +40,11 @@ std::vector<double> free_velocities(const ContactProblem& host) {
 }
 
 /// Of N, 1/kg; of the rows in use of the joints where there are no contacts.
-double mean_diagonal_of(const DelassusOperator& delassus, int contacts,
+double mean_diagonal_of(const DelassusOperator& delassus, long long contacts,
                         const ConstraintPools& pools) {
-  if (contacts > 0) return trace_of(delassus) / (3.0 * contacts);
+  if (contacts > 0) {
+    return delassus.ranks().sum(trace_of(delassus)) / (3.0 * static_cast<double>(contacts));
+  }
   if (pools.empty()) return 0;
   const auto blocks = pools.diagonal_blocks();
   const auto rows = pools.rows();
@@ -82,7 +85,16 @@ DeviceArray<double*> pool_length_of(const DelassusOperator& delassus, const Cons
 
 }  // namespace
 
-Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
+Problem::Problem(const ContactProblem& host)
+    : Problem(host, DelassusOperator(host), static_cast<long long>(host.contacts())) {}
+
+Problem::Problem(const ContactProblem& host, const Distribution& distribution)
+    : Problem(host, DelassusOperator(host, distribution), distribution.contacts) {
+  number_ = distribution.contact;
+}
+
+Problem::Problem(const ContactProblem& host, DelassusOperator delassus, long long all_contacts)
+    : host_(host), delassus_(std::move(delassus)), all_contacts_(all_contacts) {
   const std::size_t n = host.contacts(), triples = host.triples();
   mu_ = upload<DeviceArray<double*>>("ccp::Problem::mu", host.mu, n);
   const auto r = upload<VectorView>("ccp::Problem::r", free_velocities(host), 3 * triples);
@@ -98,7 +110,7 @@ Problem::Problem(const ContactProblem& host) : host_(host), delassus_(host) {
   to_world_axes(r, r);
   r_ = r;
 
-  mean_diagonal_ = mean_diagonal_of(delassus_, contacts(), pools());
+  mean_diagonal_ = mean_diagonal_of(delassus_, all_contacts_, pools());
   pool_length_ = pool_length_of(delassus_, pools(), delassus_scale());
 }
 
@@ -110,7 +122,13 @@ Problem::Problem(const Problem& other, const ConstVectorView& r)
       normal_(other.normal_),
       frame_(other.frame_),
       pool_length_(other.pool_length_),
-      mean_diagonal_(other.mean_diagonal_) {}
+      mean_diagonal_(other.mean_diagonal_),
+      all_contacts_(other.all_contacts_),
+      number_(other.number_) {}
+
+double Problem::most_neighbours() const {
+  return ranks().size() > 1 ? delassus_.most_neighbours() : ccp::most_neighbours(host_);
+}
 
 namespace {
 

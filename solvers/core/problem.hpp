@@ -11,6 +11,9 @@ namespace ccp {
 class Problem {
  public:
   explicit Problem(const ContactProblem& host);
+  /// One rank's part of a problem that several share: contacts(), triples() and all arrays are
+  /// those of the part, sums and scales those of the whole. @param host  see DelassusOperator
+  Problem(const ContactProblem& host, const Distribution& distribution);
   /// The problem with another free velocity, sharing all else with `other`, which may end before
   /// it.
   /// @param r  3n values in world axes, m/s; what stands in it at the beginning of a solve counts.
@@ -21,6 +24,14 @@ class Problem {
   int contacts() const { return delassus_.contacts(); }
   /// Triples of all kinds: contacts, and those of pools().
   int triples() const { return contacts() + pools().size(); }
+  const Ranks& ranks() const { return delassus_.ranks(); }
+  /// Triples, and contacts, of all ranks together.
+  long long all_triples() const { return all_contacts_ + pools().size(); }
+  long long all_contacts() const { return all_contacts_; }
+  /// The number that a contact of this rank's part has in the whole problem.
+  long long number_of(int contact) const {
+    return number_.empty() ? contact : number_[static_cast<std::size_t>(contact)];
+  }
   /// Rolling resistance and equality constraints.
   const ConstraintPools& pools() const { return delassus_.pools(); }
   /// What makes their velocities and impulses comparable with those of contacts, [pools().size()]
@@ -49,6 +60,9 @@ class Problem {
   void to_world_axes(const ConstVectorView& contact, const VectorView& world) const;
   void to_contact_axes(const ConstVectorView& world, const VectorView& contact) const;
 
+  /// Triples on the body that has most (see constraint_map.hpp), on all ranks.
+  double most_neighbours() const;
+
   /// trace(N) / 3n over the contacts, 1/kg; without contacts over the rows of equality constraints,
   /// and 0 without those.
   double mean_diagonal() const { return mean_diagonal_; }
@@ -64,6 +78,10 @@ class Problem {
   DeviceArray<const double* [3][3]> frame_;  ///< empty in assembled form
   DeviceArray<const double*> pool_length_;
   double mean_diagonal_ = 0;
+  long long all_contacts_ = 0;
+  std::vector<long long> number_;  ///< of the contacts; empty where that is their place
+
+  Problem(const ContactProblem& host, DelassusOperator delassus, long long all_contacts);
 };
 
 }  // namespace ccp

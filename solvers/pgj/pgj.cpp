@@ -94,12 +94,12 @@ double PgjSolver::largest_step() const {
   const auto step_norm = step_norm_;
   return largest_finite(
       "ccp::Pgj::largest_step", problem_->triples(),
-      KOKKOS_LAMBDA(const int c) { return step_norm(c); });
+      KOKKOS_LAMBDA(const int c) { return step_norm(c); }, &problem_->ranks());
 }
 
 Info PgjSolver::solve(Vector& gamma, Observer& observer) {
   Info info = fixed_point_info(*problem_, "projected step [m/s]");
-  if (problem_->triples() == 0) return info;
+  if (problem_->all_triples() == 0) return info;
   const VectorView p("ccp::Pgj::impulse", 3 * static_cast<std::size_t>(problem_->triples()));
   problem_->to_world_axes(read_view(gamma), p);
   const auto write_gamma = [&](Vector& out) { problem_->to_contact_axes(p, overwrite_view(out)); };

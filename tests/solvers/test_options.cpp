@@ -270,12 +270,14 @@ TEST_CASE("enumerations and their texts") {
 }
 
 TEST_CASE("a feature that a solver does not have is refused in one sentence") {
+  CHECK(why_unsupported_on_ranks({"ipm", {}}) ==
+        "ipm does not run on several ranks; pgj, apgd, bb do");
   ContactProblem p;
   p.mu = {0.5};
   p.compliance = {1, 0};
   for (const SolverEntry& entry : solver_entries()) {
     INFO(entry.id);
     CHECK(supports(entry, p) == entry.has(Feature::compliant));
-    CHECK_FALSE(entry.has(Feature::distributed));  // nothing runs on several ranks yet
+    CHECK(why_unsupported_on_ranks({entry.id, {}}).empty() == entry.has(Feature::distributed));
   }
 }
