@@ -221,6 +221,9 @@ class Ranks(unittest.TestCase):
         # What does not run on several ranks runs on one.
         self.assertEqual(found, {"pile__pgj__t1": "1", "pile__pgj__t1__n2": "2",
                                  "pile__vipm__t1": "1"})
+        # Reports and comparisons take runs on ranks for other runs than those on one.
+        out, _ = self.program("compare", "out", "out", "--json")
+        self.assertEqual(len(json.loads(out)["pairs"]), 3)
         out, _ = self.program("run", "study.yaml", "-o", "out", "--resume", "--dry-run")
         self.assertEqual(out.count("finished"), 3, out)
         self.write_study("solvers: [pgj]", "ranks: [999]")
