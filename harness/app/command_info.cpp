@@ -36,6 +36,7 @@ void add_info(CLI::App& app, Context&) {
   struct Arguments {
     std::string problem;
     bool json = false;
+    std::vector<int> ranks;
   };
   auto arguments = std::make_shared<Arguments>();
   command
@@ -43,9 +44,15 @@ void add_info(CLI::App& app, Context&) {
       ->required()
       ->type_name("PROBLEM");
   command->add_flag("--json", arguments->json, "One JSON object instead of text");
+  command
+      ->add_option("--ranks", arguments->ranks,
+                   "Say how the problem would be spread over so many ranks, e.g. 2,64,1024")
+      ->delimiter(',')
+      ->type_name("INTEGER");
   command->callback([arguments] {
     constexpr int products = 100;
     const std::string path = resolve_problem(arguments->problem);
+    if (!arguments->ranks.empty()) return describe_ranks(path, arguments->ranks, arguments->json);
     if (split_place(path).steps.empty()) {
       const auto format = Hdf5File::open(path).string_attribute("/", "format");
       if (format && describe_file(path, *format, arguments->json)) return;

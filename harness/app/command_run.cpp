@@ -53,6 +53,7 @@ std::string label_of(const RunNews& news) {
   std::string label = fmt::format("[{}/{}] {} × {} {}", news.number, news.total,
                                   news.run->instance->name, request.solver.text(), backend);
   if (request.threads > 1) label += fmt::format(" t{}", request.threads);
+  if (request.ranks > 1) label += fmt::format(" n{}", request.ranks);
   if (news.repetitions > 1) {
     label += fmt::format(" rep {}/{}", request.repetition, news.repetitions);
   }
@@ -80,6 +81,7 @@ nlohmann::ordered_json identity_of(const RunNews& news) {
           {"instance", news.run->instance->name},
           {"solver", request.solver.text()},
           {"threads", request.threads},
+          {"ranks", request.ranks},
           {"repetition", request.repetition}};
 }
 

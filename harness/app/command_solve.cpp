@@ -14,6 +14,7 @@
 #include "harness/app/json.hpp"
 #include "harness/app/output_check.hpp"
 #include "harness/app/terminal.hpp"
+#include "harness/run/launcher.hpp"
 #include "harness/run/request.hpp"
 #include "harness/run/result_file.hpp"
 #include "harness/run/run.hpp"
@@ -22,6 +23,8 @@
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/formats/sequence_file.hpp"
+#include "solvers/core/mpi_session.hpp"
+#include "solvers/distributed/read_part.hpp"
 
 namespace ccp::app {
 namespace {
@@ -29,17 +32,25 @@ namespace {
 struct Arguments {
   std::map<std::string, std::string> request;  ///< texts of the fields that are given, by name
   std::string output;
-  bool json = false, force = false, quiet = false;
+  bool json = false, force = false, quiet = false, oversubscribe = false;
   // Set by `ccpbench run` for the processes it starts.
   std::string checkpoint;
   int report = -1, parent = 0;
+  // Set by `ccpbench solve --ranks` for the ranks.
+  std::string launcher, command_line;
+
+  bool is_rank() const { return !launcher.empty(); }
 };
 
-/// Reports a look to whoever started this process, as one line of JSON.
-void report_look(int descriptor, double time, double value, long outer) {
+/// A look as whoever started this process gets it: one line of JSON.
+std::string text_of_look(double time, double value, long outer) {
   nlohmann::json line = {{"time", time}, {"outer", outer}, {"value", nullptr}};
   if (std::isfinite(value)) line["value"] = value;
-  const std::string text = line.dump() + "\n";
+  return line.dump();
+}
+
+void report_to(int descriptor, const std::string& line) {
+  const std::string text = line + "\n";
   // Nobody listens any more: nothing that this process could do about it.
   if (write(descriptor, text.data(), text.size()) < 0) return;
 }
@@ -100,6 +111,7 @@ void print_result_json(const RunResult& result, const std::string& start) {
     out["bare_difference"] = result.bare_difference;
   }
   out["threads"] = result.provenance.threads;
+  out["ranks"] = result.provenance.ranks;
   out["backend"] = result.provenance.backend;
   out["commit"] = result.provenance.commit;
   print_json(out);
@@ -124,9 +136,11 @@ void print_table(const RunResult& result, const std::vector<Target>& stop) {
   row("problem", fmt::format("{}: {}, {}", result.instance,
                              counted(static_cast<std::size_t>(result.contacts), "contact"),
                              counted(static_cast<std::size_t>(result.bodies), "body")));
-  row("solver", fmt::format("{} ({} law, {}, {} thread{})", result.solver, to_string(result.law),
+  const int ranks = result.provenance.ranks;
+  row("solver", fmt::format("{} ({} law, {}, {} thread{}{})", result.solver, to_string(result.law),
                             result.provenance.backend, result.provenance.threads,
-                            result.provenance.threads == 1 ? "" : "s"));
+                            result.provenance.threads == 1 ? "" : "s",
+                            ranks == 1 ? "" : fmt::format(" on each of {} ranks", ranks)));
   row("status", to_string(result.status) +
                     (result.info.message.empty() ? "" : " (" + result.info.message + ")"));
   row("stop", verdict(result, stop));
@@ -283,25 +297,72 @@ void check_stop(const RunRequest& request) {
   }
 }
 
-void solve(const Arguments& arguments, Context& context) {
-  if (arguments.parent > 0) die_with(arguments.parent);
+/// What a rank gets to do: the same request, told where its launcher listens.
+std::vector<std::string> rank_command(const Arguments& arguments, const RunRequest& request,
+                                      const Context& context) {
+  std::vector<std::string> words = request_arguments(request);
+  words.insert(words.begin(), {context.program, "solve"});
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  add("--output", arguments.output);
+  add("--checkpoint", arguments.checkpoint);
+  add("--command-line", context.command_line);
+  if (!arguments.output.empty()) words.emplace_back("--force");  // checked by the launcher
+  if (arguments.json) words.emplace_back("--json");
+  if (arguments.quiet) words.emplace_back("--quiet");
+  words.emplace_back("--launcher");  // whose place launch() appends
+  return words;
+}
+
+/// Solves on several ranks: this process starts them, and passes on what they report.
+void solve_on_ranks(const Arguments& arguments, const RunRequest& request, Context& context) {
+  check_processors(request.ranks, request.threads, arguments.oversubscribe);
+  check_for_ranks(request.problem_file, request.ranks);
+  int answer = -1;
+  const auto reported = [&](const std::string& line) {
+    const auto report = nlohmann::json::parse(line, nullptr, false);
+    if (report.is_object() && report.contains("exit_code")) {
+      answer = report["exit_code"].get<int>();
+    } else if (arguments.report >= 0) {
+      report_to(arguments.report, line);
+    }
+  };
+  const LaunchEnd end = launch(request.ranks, rank_command(arguments, request, context), reported);
+  if (end.problem.empty() && answer >= 0) {
+    context.exit_code = answer;
+    return;
+  }
+  fmt::print(stderr, "ccpbench: {}\n",
+             end.problem.empty() ? "the ranks ended without a result" : end.problem);
+  context.exit_code = run_crashed;
+}
+
+void solve(const Arguments& arguments, Context& context, const Ranks& ranks,
+           const LaunchReport& launcher) {
   const RunRequest request = request_of(arguments);
   if (!arguments.output.empty()) {
     check_output(arguments.output, arguments.force, inputs_of(request));
   }
 
-  if (arguments.parent == 0) check_stop(request);  // a study has done so for all its runs
+  if (arguments.parent == 0 && !arguments.is_rank()) check_stop(request);  // a study has done so
+  if (request.ranks > 1 && !arguments.is_rank()) return solve_on_ranks(arguments, request, context);
+  if (arguments.is_rank() && ranks.size() != request.ranks) {
+    throw InputError("--ranks", "", fmt::format("{} ranks", request.ranks),
+                     fmt::format("{} that found each other (is {} the launcher of this MPI?)",
+                                 ranks.size(), mpiexec_command().front()));
+  }
 
-  const std::string doubtful = overload(request.threads);
+  const std::string doubtful = overload(request.threads * request.ranks);
   const KokkosSession kokkos(request.threads);
-  ProgressLine progress(!arguments.quiet && !arguments.json);
+  ProgressLine progress(!arguments.quiet && !arguments.json && ranks.rank() == 0);
   const Measure shown = request.recorder.stop.front().measure;
   RunWatch watch;
   watch.progressed = [&](const Sample& sample) {
     const double value = sample.measures[shown];
-    if (arguments.report >= 0) {
-      report_look(arguments.report, sample.time, value, sample.counters.outer);
-    }
+    const std::string look = text_of_look(sample.time, value, sample.counters.outer);
+    if (arguments.report >= 0) report_to(arguments.report, look);
+    launcher.line(look);
     progress.show(
         arguments.request.at("problem") + " × " + request.solver.text(),
         fmt::format("  {} {}  {:.1f}/{:g} s  {} outer", name_of(shown), scientific(value),
@@ -312,8 +373,10 @@ void solve(const Arguments& arguments, Context& context) {
       write_checkpoint(arguments.checkpoint, request, so_far);
     };
   }
-  const RunResult result = run(request, context.command_line, watch);
+  const RunResult result = run(
+      request, arguments.is_rank() ? arguments.command_line : context.command_line, watch, ranks);
   progress.clear();
+  if (ranks.rank() > 0) return;
   if (!arguments.output.empty()) {
     write_result(arguments.output, request, result, "", arguments.force);
   }
@@ -328,6 +391,25 @@ void solve(const Arguments& arguments, Context& context) {
                                                 : target_not_reached;
 }
 
+/// One of several ranks. Bad input is found by all of them together, and rank 0 says it; any other
+/// fault of one ends them all.
+void solve_as_rank(const Arguments& arguments, Context& context) {
+  die_with(getppid());
+  const MpiSession mpi;
+  const LaunchReport launcher(mpi.world().rank() == 0 ? arguments.launcher : "");
+  try {
+    solve(arguments, context, mpi.world(), launcher);
+  } catch (const InputError& fault) {
+    if (mpi.world().rank() == 0) fmt::print(stderr, "ccpbench: {}\n", fault.what());
+    context.exit_code = bad_input;
+  } catch (const std::exception& fault) {
+    fmt::print(stderr, "ccpbench: rank {}: {}\n", mpi.world().rank(), fault.what());
+    mpi.abort(run_crashed);
+  }
+  launcher.line(nlohmann::json{{"exit_code", context.exit_code}}.dump());
+  context.exit_code = done;  // launchers take anything else for a crash
+}
+
 }  // namespace
 
 void add_solve(CLI::App& app, Context& context) {
@@ -339,11 +421,20 @@ void add_solve(CLI::App& app, Context& context) {
   command->add_flag("--force", a->force, "Overwrite the output");
   command->add_flag("--json", a->json, "Print one JSON object");
   command->add_flag("--quiet", a->quiet, "Print nothing");
+  command->add_flag("--oversubscribe", a->oversubscribe,
+                    "More ranks than processors, where times do not matter");
   // Set by `ccpbench run` for the processes it starts.
   command->add_option("--checkpoint", a->checkpoint)->group("");
   command->add_option("--report", a->report)->group("");
   command->add_option("--parent", a->parent)->group("");
-  command->callback([arguments, &context] { solve(*arguments, context); });
+  // Set for ranks.
+  command->add_option("--launcher", a->launcher)->group("");
+  command->add_option("--command-line", a->command_line)->group("");
+  command->callback([arguments, &context] {
+    if (arguments->is_rank()) return solve_as_rank(*arguments, context);
+    if (arguments->parent > 0) die_with(arguments->parent);
+    solve(*arguments, context, Ranks(), LaunchReport(""));
+  });
 }
 
 }  // namespace ccp::app

@@ -178,8 +178,9 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Place&
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (!place.same_group) setpgid(0, 0);
       const int nothing = open("/dev/null", O_RDONLY);
-      if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
-          dup2(output.ends[1], STDOUT_FILENO) >= 0 && dup2(output.ends[1], STDERR_FILENO) >= 0 &&
+      const bool prints = place.inherits_output || (dup2(output.ends[1], STDOUT_FILENO) >= 0 &&
+                                                    dup2(output.ends[1], STDERR_FILENO) >= 0);
+      if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && prints &&
           dup2(report.ends[1], report_descriptor) >= 0 &&
           (place.folder.empty() || chdir(place.folder.c_str()) == 0)) {
         execvpe(words[0].c_str(), arguments.data(), variables.data());

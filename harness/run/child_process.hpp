@@ -41,6 +41,7 @@ class ChildProcess {
     std::string folder;                    ///< it starts there; "": where this process is
     /// It stays in the process group of this process, and whoever ends that ends both.
     bool same_group = false;
+    bool inherits_output = false;  ///< it prints where this process prints, and has no last words
   };
 
   /// Starts `command`, a program found as the shell would find it, and its arguments. It is killed

@@ -307,6 +307,9 @@ std::vector<RequestField> make_fields() {
       integer("threads", &Request::threads, "Threads of the OpenMP back end")
           .on_command_line("--threads")
           .in_keys(),
+      integer("ranks", &Request::ranks, "Processes that share the problem, started by mpiexec")
+          .on_command_line("--ranks")
+          .in_keys(),
       not_negative("warm_up", &Request::warm_up,
                    "Seconds of work before the solve that wake the processor")
           .on_command_line("--warm-up")
@@ -386,6 +389,24 @@ void check_threads(int threads, const std::string& where) {
   }
 }
 
+namespace {
+
+void check_on_ranks(const RunRequest& request) {
+  const std::string found = fmt::format("{}", request.ranks);
+  if (request.external) {
+    throw InputError("--ranks", "", "1 with --external, whose program does as it likes", found);
+  }
+  if (const std::string reason = why_unsupported_on_ranks(request.solver); !reason.empty()) {
+    throw InputError("--ranks", "", fmt::format("1 with {}", request.solver.id),
+                     found + ": " + reason);
+  }
+  if (request.start != "cold") {
+    throw InputError("--ranks", "", "1 with --start, as several ranks start cold", found);
+  }
+}
+
+}  // namespace
+
 void complete(RunRequest& request) {
   if (request.external) {
     request.external->name = request.solver.id;
@@ -396,6 +417,7 @@ void complete(RunRequest& request) {
   }
   check_threads(request.threads, "--threads");
   if (!request.external) request.solver = canonical_solver(request.solver);
+  if (request.ranks > 1) check_on_ranks(request);
   judge_by_law(request);
 }
 
@@ -428,7 +450,6 @@ KeyParts key_parts(const RunRequest& request, const std::string& instance, const
   KeyParts parts = {{"instance", instance},
                     {"options", options},
                     {"start", start},
-                    {"ranks", "1"},
                     {"jobs", fmt::format("{}", jobs)},
                     {"referee", fmt::format("{}", referee_version)}};
   for (const RequestField& field : request_fields()) {

@@ -25,6 +25,7 @@ struct RunRequest {
   RecorderOptions recorder;
   double memory_limit = 0;  ///< GB the process may hold; 0: not said
   int threads = 1;
+  int ranks = 1;            ///< processes that share the problem
   double warm_up = 0;       ///< s; before the solve, see run()
   bool keep_gamma = false;  ///< store the answer in the result file
   bool bare_check = false;  ///< solve once more without looking and record the difference

@@ -8,11 +8,12 @@
 
 #include "harness/run/external.hpp"
 #include "harness/run/start.hpp"
+#include "harness/run/subject.hpp"
 #include "problems/base/error.hpp"
-#include "problems/formats/problem_file.hpp"
 #include "problems/scenes/hand_scenes.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/transfer.hpp"
+#include "solvers/distributed/gather.hpp"
 #include "solvers/registry.hpp"
 
 namespace ccp {
@@ -26,17 +27,17 @@ double peak_memory() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-/// Seconds that `work` takes, all device work included.
+/// Seconds that `work` takes on rank 0, all device work included.
 template <class Work>
-double seconds(const Work& work) {
+double seconds(const Ranks& ranks, const Work& work) {
   fence();
   const auto start = Clock::now();
   work();
   fence();
-  return seconds_since(start);
+  return ranks.of_first(seconds_since(start));
 }
 
-double relative_difference(const Vector& x, const Vector& y) {
+double relative_difference(const Ranks& ranks, const Vector& x, const Vector& y) {
   const auto a = read_view(x), b = read_view(y);
   double difference = 0, scale = 0;
   Kokkos::parallel_reduce(
@@ -46,34 +47,38 @@ double relative_difference(const Vector& x, const Vector& y) {
         if (fabs(a(i)) > s) s = fabs(a(i));
       },
       Kokkos::Max<double>(difference), Kokkos::Max<double>(scale));
+  difference = ranks.largest(difference);
+  scale = ranks.largest(scale);
   return scale > 0 ? difference / scale : 0;
 }
 
-/// Ends a solve after a number of outer iterations, or at a time.
+/// Ends a solve after a number of outer iterations, or at a time of rank 0.
 class BareRun : public Observer {
  public:
   /// @param content  whether that iteration is the answer, as it was of the run that is repeated
-  BareRun(long outer, double time_limit, bool content = false)
-      : outer_(outer), time_limit_(time_limit), content_(content) {}
+  BareRun(const Ranks& ranks, long outer, double time_limit, bool content = false)
+      : ranks_(ranks), outer_(outer), time_limit_(time_limit), content_(content) {}
   bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
     ended_ = progress.counters.outer >= outer_;
     return out_of_time() || ended_;
   }
   bool out_of_time() override {
-    cut_ = cut_ || seconds_since(start_) > time_limit_;
+    cut_ = cut_ || ranks_.of_first(seconds_since(start_)) > time_limit_;
     return cut_;
   }
   bool satisfied() const override { return content_ && ended_; }
   bool cut() const { return cut_; }
 
  private:
+  Ranks ranks_;
   long outer_;
   double time_limit_;
   bool content_, ended_ = false, cut_ = false;
   Clock::time_point start_ = Clock::now();
 };
 
-/// The first part of the warm-up: a few iterations on a tiny problem of the same form.
+/// The first part of the warm-up: a few iterations on a tiny problem of the same form, of which
+/// every rank has one.
 void warm_up_solver(const SolverSpec& spec, const SolverEntry& entry, double limit) {
   const ContactProblem scene = make_scene(entry.takes(Form::bodies) ? "stack" : "assembled-stack");
   const Problem tiny(scene);
@@ -84,24 +89,41 @@ void warm_up_solver(const SolverSpec& spec, const SolverEntry& entry, double lim
     return;
   }
   Vector gamma(tiny.map(), 1);
-  BareRun two(2, limit);
+  BareRun two(Ranks(), 2, limit);
   solver->solve(gamma, two);
   fence();
 }
 
 /// The second part: products with N until the time is over.
-void warm_up_processor(const Problem& problem, Referee& referee, double limit) {
+void warm_up_processor(Subject& subject, double limit) {
+  const Ranks& ranks = subject.problem().ranks();
   const auto start = Clock::now();
-  const Vector zero(problem.map(), 1);
-  while (seconds_since(start) < limit) {
-    referee.measure(zero);
+  const Vector zero(subject.problem().map(), 1);
+  while (ranks.of_first(seconds_since(start)) < limit) {
+    subject.judge(zero);
     fence();
   }
 }
 
+/// Why this request cannot be carried out, before any work; "" if it can.
+/// @param guess  to start from; empty: cold
+std::string why_refused(const RunRequest& request, const SolverEntry& entry, const Ranks& ranks,
+                        const ContactProblem& host, const std::vector<double>& guess) {
+  if (ranks.size() > 1) {
+    if (const std::string reason = why_unsupported_on_ranks(request.solver); !reason.empty()) {
+      return reason;
+    }
+  }
+  if (const std::string reason = why_unsupported(request.solver, host); !reason.empty()) {
+    return reason;
+  }
+  return !guess.empty() && !entry.warm_start ? entry.id + " cannot start from a guess" : "";
+}
+
 }  // namespace
 
-RunResult run(const RunRequest& request, const std::string& command_line, const RunWatch& watch) {
+RunResult run(const RunRequest& request, const std::string& command_line, const RunWatch& watch,
+              const Ranks& ranks) {
   if (request.external) return run_external(request, command_line, watch);
   const SolverEntry& entry = solver_entry(request.solver.id);
   const auto solver = make_solver(request.solver);
@@ -110,13 +132,13 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   const double warm_up_left = request.warm_up - seconds_since(start);
   double warm_up_time = seconds_since(start);
   const double memory_before = peak_memory();
-  const ContactProblem host = read_problem(request.problem_file);
-
-  RunResult result = describe(request, host, command_line);
-  std::unique_ptr<Problem> problem;
-  result.problem_time = seconds([&] { problem = std::make_unique<Problem>(host); });
-  Referee referee(*problem);
-  warm_up_time += seconds([&] { warm_up_processor(*problem, referee, warm_up_left); });
+  double problem_time = 0;
+  const auto subject = read_subject(request, ranks, problem_time);
+  const ContactProblem& host = subject->host();
+  const Problem& problem = subject->problem();
+  RunResult result = subject->describe(request, command_line);
+  result.problem_time = problem_time;
+  warm_up_time += seconds(ranks, [&] { warm_up_processor(*subject, warm_up_left); });
   result.warm_up_time = request.warm_up > 0 ? warm_up_time : 0;
   result.startup_time = std::max(seconds_since_process_start() - result.warm_up_time, 0.0);
 
@@ -124,6 +146,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   const auto first_look = Clock::now();
   double checkpoint_cost = 0, checkpoints = 0;  // s: the last one, all of them
   const auto progressed = [&](const Sample& sample) {
+    if (ranks.rank() > 0) return;
     if (watch.progressed) watch.progressed(sample);
     constexpr double free = 0.05, share = 0.05;
     const double affordable = free + share * seconds_since(first_look);
@@ -137,24 +160,22 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
     checkpoints += checkpoint_cost;
   };
   Recorder recorder(
-      problem->map(), request.recorder, [&](const Vector& gamma) { return referee.measure(gamma); },
+      problem.map(), request.recorder, [&](const Vector& gamma) { return subject->judge(gamma); },
       progressed);
   looks = &recorder;
-  const std::vector<double> guess = start_values(request.start, host);
+  const std::vector<double> guess = start_values(request.start, host);  // ranks start cold
+  const std::string refused = why_refused(request, entry, ranks, host, guess);
   const auto start_from_guess = [&](Vector& vector) {
     if (!guess.empty()) upload_to(overwrite_view(vector), guess);
   };
-  Vector gamma(problem->map(), 1);
+  Vector gamma(problem.map(), 1);
 
-  if (const std::string reason = why_unsupported(request.solver, host); !reason.empty()) {
+  if (!refused.empty()) {
     result.info.status = Status::unsupported;
-    result.info.message = reason;
-  } else if (!guess.empty() && !entry.warm_start) {
-    result.info.status = Status::unsupported;
-    result.info.message = entry.id + " cannot start from a guess";
+    result.info.message = refused;
   } else {
     try {
-      result.setup_time = seconds([&] { solver->setup(*problem); });
+      result.setup_time = seconds(ranks, [&] { solver->setup(problem); });
     } catch (const InputError& fault) {  // options that contradict this problem
       result.info.status = Status::unsupported;
       result.info.message = fault.what();
@@ -181,15 +202,18 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   result.final_measures = recorder.samples().back().measures;
   if (result.contacts > 0) {
     result.memory_per_contact =
-        (peak_memory() - memory_before) / static_cast<double>(result.contacts);
+        ranks.sum(peak_memory() - memory_before) / static_cast<double>(result.contacts);
   }
-  if (request.keep_gamma) result.gamma = download(read_view(gamma));
+  if (request.keep_gamma) {
+    result.gamma = ranks.size() == 1 ? download(read_view(gamma)) : gathered_on_first(gamma);
+  }
   if (request.bare_check && result.info.status != Status::unsupported) {
-    Vector bare(problem->map(), 1);
+    Vector bare(problem.map(), 1);
     start_from_guess(bare);
-    BareRun limit(result.info.counters.outer, request.recorder.time_limit, recorder.satisfied());
-    result.bare_time = seconds([&] { solver->solve(bare, limit); });
-    result.bare_difference = limit.cut() ? std::nan("") : relative_difference(gamma, bare);
+    BareRun limit(ranks, result.info.counters.outer, request.recorder.time_limit,
+                  recorder.satisfied());
+    result.bare_time = seconds(ranks, [&] { solver->solve(bare, limit); });
+    result.bare_difference = limit.cut() ? std::nan("") : relative_difference(ranks, gamma, bare);
   }
   return result;
 }

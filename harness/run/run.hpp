@@ -3,6 +3,7 @@
 #include <string>
 
 #include "harness/run/result.hpp"
+#include "solvers/core/ranks.hpp"
 
 namespace ccp {
 
@@ -13,8 +14,11 @@ namespace ccp {
 /// a scene of three contacts, which load its code and start its threads, then products with the
 /// problem's N until `warm_up` seconds are over, which wake the processor.
 ///
+/// On several ranks it is collective, and all get the same result, but for the impulses, which rank
+/// 0 has; times are those of rank 0, memory is that of all. Only rank 0's watch is called.
+///
 /// @throws InputError for bad input; numerical trouble is a status in the result
 RunResult run(const RunRequest& request, const std::string& command_line,
-              const RunWatch& watch = {});
+              const RunWatch& watch = {}, const Ranks& ranks = Ranks());
 
 }  // namespace ccp

@@ -113,9 +113,20 @@ std::vector<Instance> instances_of(const Study& study) {
 std::string file_name_of(const PlannedRun& run, const std::string& solver,
                          const std::string& start) {
   const std::string text = start == "cold" ? solver : solver + ",from-" + start;
-  return fmt::format("{}__{}__t{}__r{}__{}.h5", safe_in_file_names(run.instance->name),
+  const int ranks = run.request.ranks;
+  return fmt::format("{}__{}__t{}{}__r{}__{}.h5", safe_in_file_names(run.instance->name),
                      safe_in_file_names(text).substr(0, 80), run.request.threads,
-                     run.request.repetition, digest(run.instance->hash + text).substr(0, 6));
+                     ranks == 1 ? "" : fmt::format("__n{}", ranks), run.request.repetition,
+                     digest(run.instance->hash + text).substr(0, 6));
+}
+
+/// Threads and ranks of the runs, in their order.
+std::vector<std::pair<int, int>> widths_of(const Study& study) {
+  std::vector<std::pair<int, int>> widths;
+  for (const int threads : study.threads) {
+    for (const int ranks : study.ranks) widths.emplace_back(threads, ranks);
+  }
+  return widths;
 }
 
 }  // namespace
@@ -139,12 +150,18 @@ std::vector<PlannedRun> plan(const Study& study, int jobs) {
     const auto found = study.written.find(text);
     return found == study.written.end() ? text : found->second;
   };
+  const auto runs_on = [&](const std::pair<SolverSpec, std::string>& turn, int ranks) {
+    if (ranks == 1) return true;
+    return study.externals.count(turn.first.id) == 0 && turn.second == "cold" &&
+           why_unsupported_on_ranks(turn.first).empty();
+  };
   std::uint64_t block = 0;  // of runs among which the order is random
   for (const Instance& instance : instances_of(study)) {
-    for (const int threads : study.threads) {
+    for (const auto& [threads, ranks] : widths_of(study)) {
       for (int repetition = 1; repetition <= study.repetitions; ++repetition) {
         const std::uint64_t seed = 1000003 * static_cast<std::uint64_t>(study.seed) + block++;
         for (const std::size_t turn : shuffled(turns.size(), seed)) {
+          if (!runs_on(turns[turn], ranks)) continue;
           PlannedRun planned;
           planned.instance = instance.summary;
           RunRequest& request = planned.request;
@@ -156,6 +173,7 @@ std::vector<PlannedRun> plan(const Study& study, int jobs) {
             request.external = external->second;
           }
           request.threads = threads;
+          request.ranks = ranks;
           request.repetition = repetition;
           judge_by_law(request);
 
@@ -174,6 +192,10 @@ std::vector<PlannedRun> plan(const Study& study, int jobs) {
         }
       }
     }
+  }
+  if (runs.empty()) {
+    throw InputError(study.name, "ranks", "1 too, or a solver that runs on several",
+                     "none that does");
   }
   return runs;
 }

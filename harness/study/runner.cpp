@@ -116,6 +116,7 @@ RunResult empty_result(const PlannedRun& run) {
     result.targets.push_back({target, std::nullopt});
   }
   result.provenance = collect_provenance(run.request.threads, "");
+  result.provenance.ranks = run.request.ranks;
   return result;
 }
 
@@ -218,12 +219,17 @@ class Forecast {
     double mean() const { return count > 0 ? sum / count : std::nan(""); }
   };
   static std::string alike(const PlannedRun& run) {
-    return fmt::format("{}|{}|{}|{}", run.instance->hash, run.request.solver.text(),
-                       run.request.start, run.request.threads);
+    return fmt::format("{}|{}|{}|{}|{}", run.instance->hash, run.request.solver.text(),
+                       run.request.start, run.request.threads, run.request.ranks);
   }
   std::map<std::string, Mean> alike_;
   Mean all_;
 };
+
+/// Threads of all ranks together.
+int width_of(const PlannedRun& run) {
+  return run.request.threads * run.request.ranks;
+}
 
 /// The runs of a study as they are made.
 class Runner {
@@ -252,6 +258,14 @@ class Runner {
             fmt::format("at most {}, which is what this machine grants", pool_.hardware_threads()),
             fmt::format("{}", threads));
       }
+    }
+    for (const PlannedRun& run : runs_) {
+      const int width = width_of(run);
+      if (run.request.ranks == 1 || width <= pool_.hardware_threads()) continue;
+      throw InputError("key ranks", "",
+                       fmt::format("with threads at most {}, which is what this machine grants",
+                                   pool_.hardware_threads()),
+                       fmt::format("{}", width));
     }
   }
 
@@ -346,7 +360,7 @@ class Runner {
   void start_what_fits() {
     while (next_ < runs_.size() && static_cast<int>(active_.size()) < options_.jobs) {
       const PlannedRun& run = runs_[next_];
-      const int cores = pool_.cores_for(run.request.threads);
+      const int cores = pool_.cores_for(width_of(run));
       if (!pool_.has(cores)) return;  // in order: a wide run is not overtaken for ever
       auto active = std::make_unique<Active>();
       active->news = news_of(next_++);
@@ -366,12 +380,12 @@ class Runner {
     remove_leftovers(active.news.path);
     active.limit = wall_limit(run.request) + options_.grace;
     ChildProcess::Place place;
-    const bool threads = run.request.threads > 1;
+    const bool threads = run.request.threads > 1, ranks = run.request.ranks > 1;
     // One run of one thread is best placed by the system, which sees what others do. OpenMP would
     // bind it to the first of its processors, and that of every other study as well.
-    if (threads || options_.jobs > 1) place.processors = pool_.processors(active.cores);
+    if (threads || ranks || options_.jobs > 1) place.processors = pool_.processors(active.cores);
     // Threads stay where they are put, unless the user said otherwise.
-    if (threads) place.environment = {"OMP_PROC_BIND=spread", "OMP_PLACES=cores"};
+    if (threads && !ranks) place.environment = {"OMP_PROC_BIND=spread", "OMP_PLACES=cores"};
     note_others(run, active);
     active.process = std::make_unique<ChildProcess>(
         child_command(options_, run, active.news.path, memory_limit_), place,
@@ -379,7 +393,7 @@ class Runner {
   }
 
   void note_others(const PlannedRun& run, const Active& active) {
-    std::string reason = overload(options_.jobs * run.request.threads);
+    std::string reason = overload(options_.jobs * width_of(run));
     if (pool_.shared(active.cores)) reason = "another study runs on the same processors";
     if (!reason.empty() && outcome_.doubtful++ == 0) listener_.doubtful(reason);
   }

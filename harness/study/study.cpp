@@ -59,8 +59,9 @@ std::vector<Entry> items(const Entry& entry, const std::string& key) {
 /// The keys of studies: those that tell its runs apart, and those that all of them have in common.
 const std::vector<std::string>& known_keys() {
   static const std::vector<std::string> keys = [] {
-    std::vector<std::string> all = {"name",   "description", "include",     "problems", "select",
-                                    "starts", "solvers",     "repetitions", "threads",  "seed"};
+    std::vector<std::string> all = {"name",    "description", "include", "problems",
+                                    "select",  "starts",      "solvers", "repetitions",
+                                    "threads", "ranks",       "seed"};
     for (const RequestField& field : request_fields()) {
       if (field.in_study) all.push_back(field.name);
     }
@@ -486,6 +487,7 @@ Study read_study(const std::string& path) {
   }
   study.repetitions = reader.integer("repetitions", 1);
   study.threads = reader.integers("threads", {1});
+  study.ranks = reader.integers("ranks", {1});
   study.seed = reader.integer("seed", study.seed);
   for (const int threads : study.threads) check_threads(threads, path + ": key threads");
   return study;

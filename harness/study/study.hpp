@@ -43,6 +43,7 @@ struct Study {
   std::map<std::string, std::string> written;  ///< how the file spells solvers and starts otherwise
   int repetitions = 1;
   std::vector<int> threads{1};
+  std::vector<int> ranks{1};
   int seed = 1;  ///< of the order in which solvers take turns
   /// What all runs have in common: stop, targets, limits, ... (request_fields)
   RunRequest request;
@@ -87,9 +88,10 @@ struct PlannedRun {
 /// SHA-256 (hex) of the parts' names and values.
 std::string digest_of(const KeyParts& parts);
 
-/// All runs, in the order in which they are made: problem by problem, threads by threads,
-/// repetition by repetition; within a repetition the solvers and starts take turns in a random
-/// order that the seed fixes. A solver that cannot use a guess starts cold only.
+/// All runs, in the order in which they are made: problem by problem, threads by threads, ranks by
+/// ranks, repetition by repetition; within a repetition the solvers and starts take turns in a
+/// random order that the seed fixes. A solver that cannot use a guess starts cold only, and what
+/// does not run on several ranks, programs of others and starts from guesses included, runs on one.
 /// @param jobs  how many runs are made at a time: they share the memory bus, so it is part of keys
 /// @throws InputError if a problem cannot be read, or none meets the selection
 std::vector<PlannedRun> plan(const Study& study, int jobs = 1);

@@ -39,6 +39,8 @@ def pairs_of(runs: Iterable[Run], mixed: bool) -> dict[Key, Series]:
     for run in runs:
         instance = (run.instance[1], "" if mixed else run.instance[2])
         solver = f"{run.solver} machine {run.machine}" if run.machine else run.solver
+        if run.made.get("ranks", "1") != "1":
+            solver += f" on {run.made['ranks']} ranks"
         key = (instance, solver, run.made.get("threads", "1"))
         groups.setdefault(key, []).append(run)
     return {key: Series(group) for key, group in groups.items()}

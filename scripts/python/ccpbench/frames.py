@@ -23,7 +23,8 @@ def run_rows(runs: Iterable[Run]) -> list[Row]:
             "instance_hash": run.instance[2], "contacts": run.instance[0], "bodies": run.bodies,
             "form": run.form, "solver": run.solver, "solver_id": run.solver_id, "law": run.law,
             "start": run.start, "repetition": run.repetition,
-            "threads": run.made.get("threads", ""), "status": run.status, "reached": run.reached,
+            "threads": run.made.get("threads", ""), "ranks": run.made.get("ranks", ""),
+            "status": run.status, "reached": run.reached,
             "stop": ",".join(target_text(*stop) for stop in run.stops), "message": run.message,
             "time_limit": run.time_limit, "solve_time": run.solve_time,
             "setup_time": run.timers.get("setup", math.nan)}

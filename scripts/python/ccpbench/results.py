@@ -280,7 +280,8 @@ def group(runs: Iterable[Run]) -> Table:
     """{instance: {label: Series}}, small instances first. Runs are repetitions of each other only
     if they were made alike; what differs becomes part of the label."""
     runs = list(runs)
-    differing = [key for key in ("machine", "commit", "cpu", "gpu", "backend", "threads", "jobs")
+    differing = [key for key in ("machine", "commit", "cpu", "gpu", "backend", "threads", "ranks",
+                                 "jobs")
                  if len({run.made.get(key) for run in runs}) > 1]
     table: dict[Instance, dict[str, list[Run]]] = {}
     for run in sorted(runs, key=lambda run: run.instance):

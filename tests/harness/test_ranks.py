@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""`ccpbench solve --ranks` and `info --ranks`: what users see, what is refused, ranks that die.
+
+Runs the program named by the environment variable CCPBENCH in a folder of its own. More ranks than
+processors are started, so nothing here is about times.
+"""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import h5py
+import numpy as np
+
+PROGRAM = os.environ.get("CCPBENCH", "")
+DONE, BAD_INPUT, USAGE, NOT_REACHED, CRASHED = range(5)
+
+
+def words_of(process):
+    """The command line of a process, or nothing if it has gone."""
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as stream:
+            return stream.read()
+    except OSError:
+        return b""
+
+
+def ranks_of(folder):
+    """Process numbers of the ranks that run in this folder."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            words = words_of(name).split(b"\0")
+            is_rank = words[0] == PROGRAM.encode() and b"--launcher" in words
+            if is_rank and os.readlink(f"/proc/{name}/cwd") == folder:
+                found.append(int(name))
+        except OSError:  # it has gone
+            continue
+    return found
+
+
+def wait_until(condition, seconds=20.0):
+    """Whether it came true in that time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+class Ranks(unittest.TestCase):
+    maxDiff = None
+    holder: "tempfile.TemporaryDirectory[str]"
+    folder: str
+
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory(prefix="ccpbench-test-")
+        cls.folder = os.path.realpath(cls.holder.name)
+        cls.program("generate", "pile", "--spheres", "200", "--contacts", "600", "-o", "pile.h5")
+        cls.program("generate", "scene", "resting-block", "-o", "block.h5")
+        cls.program("generate", "scene", "assembled-stack", "-o", "assembled.h5")
+        cls.program("generate", "scene", "zero-contacts", "-o", "nothing.h5")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.holder.cleanup()
+
+    @classmethod
+    def program(cls, *arguments, code=DONE, environment=()):
+        done = subprocess.run([PROGRAM, *arguments], cwd=cls.folder, text=True, timeout=200,
+                              capture_output=True, check=False,
+                              env={**os.environ, **dict(environment)})
+        said = f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+        assert done.returncode == code, said
+        return done.stdout, done.stderr
+
+    def solve(self, file, *arguments, **options):
+        return self.program("solve", file, "--oversubscribe", *arguments, **options)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def test_ranks_solve_what_one_process_solves(self):
+        answers, residuals = [], []
+        for ranks in ("1", "2", "3"):
+            out, _ = self.solve("pile.h5", "--solver", "apgd", "--stop", "residual=1e-300",
+                                "--max-outer", "30", "--ranks", ranks, "--keep-gamma", "--bare",
+                                "-o", f"run{ranks}.h5", "--json", code=NOT_REACHED)
+            result = json.loads(out)
+            self.assertEqual(result["contacts"], 600)
+            self.assertEqual(result["bodies"], 200)
+            self.assertEqual(result["outer"], 30)
+            self.assertEqual(result["status"], "max_iterations")
+            self.assertEqual(result["ranks"], int(ranks))
+            self.assertEqual(result["bare_difference"], 0)  # sums are reproducible
+            residuals.append(result["measures"]["residual"])
+            with h5py.File(self.path(f"run{ranks}.h5")) as file:
+                self.assertEqual(file["provenance"].attrs["ranks"], ranks)
+                self.assertIn("--ranks " + ranks, file["provenance"].attrs["command_line"])
+                answers.append(np.array(file["final/gamma"]).ravel())
+                with h5py.File(self.path("pile.h5")) as problem:
+                    self.assertEqual(file.attrs["instance_hash"], problem.attrs["content_sha256"])
+        for answer, residual in zip(answers, residuals, strict=True):
+            self.assertEqual(answer.shape, (1800,))
+            self.assertLess(np.abs(answer - answers[0]).max(), 1e-9 * np.abs(answers[0]).max())
+            self.assertAlmostEqual(residual / residuals[0], 1, places=6)
+
+    def test_what_runs_on_ranks_prints_what_one_process_prints(self):
+        out, err = self.solve("pile.h5", "--solver", "pgj", "--stop", "residual=1e-2",
+                              "--ranks", "2")
+        complaints = [line for line in err.splitlines() if "load average" not in line]
+        self.assertEqual(complaints, [])
+        self.assertIn("1 thread on each of 2 ranks", out)
+        self.assertIn("residual=0.01: reached", out)
+        out, _ = self.solve("pile.h5", "--solver", "pgj", "--ranks", "2", "--max-outer", "5",
+                            code=NOT_REACHED)
+        self.assertIn("5 outer iterations", out)
+        out, err = self.solve("pile.h5", "--solver", "bb", "--stop", "residual=1e-2",
+                              "--ranks", "2", "--quiet")
+        self.assertEqual((out, err), ("", ""))
+
+    def test_the_time_limit_is_that_of_rank_0(self):
+        out, _ = self.solve("pile.h5", "--solver", "pgj[tolerance=0]", "--ranks", "3",
+                            "--time-limit", "0.5", "--stop", "residual=1e-300", "--json",
+                            code=NOT_REACHED)
+        self.assertEqual(json.loads(out)["status"], "time_limit")
+
+    def test_what_cannot_be_spread_is_refused_in_a_sentence(self):
+        refusals = [
+            (("block.h5", "--solver", "pgj", "--ranks", "2"),
+             "block.h5: contacts: expected at least as many as ranks, 2, found 1"),
+            (("nothing.h5", "--solver", "pgj", "--ranks", "2"),
+             "nothing.h5: contacts: expected at least as many as ranks, 2, found 0"),
+            (("pile.h5", "--solver", "ipm", "--ranks", "2"),
+             ("--ranks: expected 1 with ipm, found 2: ipm does not run on several ranks; "
+              "pgj, apgd, bb do")),
+            (("assembled.h5", "--solver", "pgj", "--ranks", "2"),
+             ("assembled.h5: form: expected bodies, which alone can be spread over ranks, "
+              "found assembled")),
+            (("pile.h5", "--solver", "pgj", "--ranks", "2", "--start", "reference"),
+             "--ranks: expected 1 with --start, as several ranks start cold, found 2"),
+            (("pile.h5", "--solver", "other", "--external", "true {output}", "--ranks", "2"),
+             "--ranks: expected 1 with --external, whose program does as it likes, found 2"),
+        ]
+        for arguments, sentence in refusals:
+            with self.subTest(sentence):
+                out, err = self.solve(*arguments, code=BAD_INPUT)
+                self.assertEqual(out, "")
+                said = err.strip().replace(self.folder + "/", "")
+                self.assertEqual(said, "ccpbench: " + sentence)
+        self.program("solve", "pile.h5", "--solver", "pgj", "--ranks", "0", code=USAGE)
+
+    def test_more_ranks_than_processors_are_refused_unless_asked_for(self):
+        many = str(len(os.sched_getaffinity(0)) + 1)
+        _, err = self.program("solve", "pile.h5", "--solver", "pgj", "--ranks", many,
+                              code=BAD_INPUT)
+        self.assertIn("--ranks: expected at most", err)
+        self.assertIn("--oversubscribe", err)
+
+    def test_without_a_launcher_there_is_a_sentence(self):
+        for launcher, found in (("no-such-launcher", "No such file"), (" ", "nothing")):
+            _, err = self.solve("pile.h5", "--solver", "pgj", "--ranks", "2", code=BAD_INPUT,
+                                environment={"CCPBENCH_MPIEXEC": launcher})
+            self.assertIn(found, err)
+        # One that starts processes which do not find each other: every one says so, none hangs.
+        fake = self.path("fake-mpiexec")
+        with open(fake, "w", encoding="utf-8") as stream:
+            stream.write('#!/bin/sh\nshift 2\nexec "$@"\n')
+        os.chmod(fake, 0o700)
+        _, err = self.solve("pile.h5", "--solver", "pgj", "--ranks", "2", code=BAD_INPUT,
+                            environment={"CCPBENCH_MPIEXEC": fake})
+        self.assertIn("expected 2 ranks, found 1 that found each other", err)
+
+    def start_long_solve(self):
+        process = subprocess.Popen(
+            [PROGRAM, "solve", "pile.h5", "--solver", "pgj[tolerance=0]", "--oversubscribe",
+             "--stop", "residual=1e-300", "--ranks", "3", "-o", "long.h5"],
+            cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertTrue(wait_until(lambda: len(ranks_of(self.folder)) == 3), "no three ranks")
+        return process
+
+    def test_a_rank_that_dies_ends_the_solve(self):
+        for victim in range(3):
+            process = self.start_long_solve()
+            time.sleep(0.2 * victim)  # at the start, while it reads, while it solves
+            os.kill(sorted(ranks_of(self.folder))[victim], signal.SIGKILL)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, CRASHED, err)
+            self.assertIn("one of 3 ranks ended before its time", err)
+            self.assertTrue(wait_until(lambda: not ranks_of(self.folder)), "an orphan is left")
+        self.assertFalse(os.path.exists(self.path("long.h5")))
+
+    def test_no_rank_outlives_its_launcher(self):
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            process = self.start_long_solve()
+            process.send_signal(number)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, -number)
+            self.assertTrue(wait_until(lambda: not ranks_of(self.folder)), "an orphan is left")
+
+    def write_study(self, *lines):
+        with open(self.path("study.yaml"), "w", encoding="utf-8") as stream:
+            stream.write("\n".join(["name: demo", "warm_up: 0", "problems: [pile.h5]", *lines, ""]))
+
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "studies do not oversubscribe")
+    def test_studies_run_on_ranks(self):
+        self.write_study("solvers: [pgj, vipm]", "stop: residual=1e-2", "ranks: [1, 2]")
+        self.program("run", "study.yaml", "-o", "out", "--quiet")
+        found = {}
+        for name in sorted(os.listdir(self.path("out"))):
+            with h5py.File(self.path("out/" + name)) as file:
+                found[name.rsplit("__", 2)[0]] = file["provenance"].attrs["ranks"]
+                self.assertTrue(file.attrs["stop_reached"])
+        # What does not run on several ranks runs on one.
+        self.assertEqual(found, {"pile__pgj__t1": "1", "pile__pgj__t1__n2": "2",
+                                 "pile__vipm__t1": "1"})
+        # Reports and comparisons take runs on ranks for other runs than those on one.
+        out, _ = self.program("compare", "out", "out", "--json")
+        self.assertEqual(len(json.loads(out)["pairs"]), 3)
+        out, _ = self.program("run", "study.yaml", "-o", "out", "--resume", "--dry-run")
+        self.assertEqual(out.count("finished"), 3, out)
+        self.write_study("solvers: [pgj]", "ranks: [999]")
+        _, err = self.program("run", "study.yaml", "-o", "other", code=BAD_INPUT)
+        self.assertIn("key ranks: expected with threads at most", err)
+        self.write_study("solvers: [vipm]", "ranks: [2]")
+        _, err = self.program("run", "study.yaml", "-o", "other", code=BAD_INPUT)
+        self.assertIn("a solver that runs on several", err)
+
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "studies do not oversubscribe")
+    def test_a_rank_that_dies_is_a_row_of_its_study(self):
+        self.write_study("solvers: ['pgj[tolerance=0]', 'apgd[max_iterations=3]']",
+                         "stop: residual=1e-300", "ranks: [2]", "time_limit: 300")
+        process = subprocess.Popen([PROGRAM, "run", "study.yaml", "-o", "dead", "--quiet"],
+                                   cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+
+        def long_ones():
+            return [rank for rank in ranks_of(self.folder) if b"pgj" in words_of(rank)]
+        self.assertTrue(wait_until(lambda: len(long_ones()) == 2, 60), "no two ranks")
+        os.kill(long_ones()[0], signal.SIGKILL)
+        process.communicate(timeout=100)
+        self.assertEqual(process.returncode, CRASHED)
+        statuses = {}
+        for name in os.listdir(self.path("dead")):
+            with h5py.File(self.path("dead/" + name)) as file:
+                statuses[name.split("__")[1].split("_")[0]] = file.attrs["status"]
+        self.assertEqual(statuses["pgj"], "crashed")
+        self.assertEqual(statuses["apgd"], "max_iterations")
+        self.assertTrue(wait_until(lambda: not ranks_of(self.folder)), "an orphan is left")
+
+    def test_info_counts_without_ranks(self):
+        out, _ = self.program("info", "pile.h5", "--ranks", "1,2,64", "--json")
+        found = json.loads(out)
+        self.assertEqual((found["contacts"], found["bodies"]), (600, 200))
+        one, two, many = found["ranks"]
+        self.assertEqual((one["ghosts"], one["bytes_per_product"], one["imbalance"]), (0, 0, 1))
+        self.assertEqual(one["contacts_most"], 600)
+        self.assertEqual(two["bytes_per_product"], 2 * 24 * two["ghosts"])
+        self.assertGreater(many["ghosts"], two["ghosts"])
+        out, _ = self.program("info", "pile.h5", "--ranks", "2")
+        self.assertIn("imbalance", out)
+        for ranks, sentence in (("0", "whole numbers >= 1"), ("601", "at least as many as ranks")):
+            _, err = self.program("info", "pile.h5", "--ranks", ranks, code=BAD_INPUT)
+            self.assertIn(sentence, err)
+        _, err = self.program("info", "assembled.h5", "--ranks", "2", code=BAD_INPUT)
+        self.assertIn("expected bodies", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
