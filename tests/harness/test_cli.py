@@ -536,7 +536,7 @@ class Batch(CommandLine):
             self.skipTest("a build for one thread")
         for solver in "pgs", "pgs[law=coulomb]", "apgd", "vipm":
             stop = "coulomb_residual=1e-7" if "coulomb" in solver else "residual=1e-7"
-            bits = []
+            bits: list[list[tuple[int, bytes]]] = []
             for threads in "1", "2":
                 folder = self.path(solver + threads)
                 self.run_program(*batch, "--solver", solver, "--threads", threads, "--stop", stop,
