@@ -13,6 +13,7 @@
 #include "harness/app/app.hpp"
 #include "harness/app/json.hpp"
 #include "harness/app/output_check.hpp"
+#include "harness/app/solve_batch.hpp"
 #include "harness/app/terminal.hpp"
 #include "harness/run/launcher.hpp"
 #include "harness/run/request.hpp"
@@ -31,6 +32,7 @@ namespace {
 
 struct Arguments {
   std::map<std::string, std::string> request;  ///< texts of the fields that are given, by name
+  std::vector<std::string> batch;              ///< sources of problems to solve at once
   std::string output;
   bool json = false, force = false, quiet = false, oversubscribe = false;
   // Set by `ccpbench run` for the processes it starts.
@@ -61,7 +63,9 @@ void die_with(int parent) {
   if (getppid() != parent) raise(SIGKILL);  // it ended before we asked
 }
 
-void print_result_json(const RunResult& result, const std::string& start) {
+}  // namespace
+
+nlohmann::ordered_json result_json(const RunResult& result, const std::string& start) {
   nlohmann::ordered_json out;
   out["instance"] = result.instance;
   out["hash"] = result.instance_hash;
@@ -114,8 +118,10 @@ void print_result_json(const RunResult& result, const std::string& start) {
   out["ranks"] = result.provenance.ranks;
   out["backend"] = result.provenance.backend;
   out["commit"] = result.provenance.commit;
-  print_json(out);
+  return out;
 }
+
+namespace {
 
 /// "residual=1e-08, energy=1e-06: reached", or which of several is not.
 std::string verdict(const RunResult& result, const std::vector<Target>& stop) {
@@ -221,7 +227,7 @@ RunRequest request_of(const Arguments& arguments) {
     if (given == arguments.request.end()) continue;
     field.set(request, given->second, field.option.substr(field.option.rfind(',') + 1));
   }
-  request.problem_file = resolve_problem(request.problem_file);
+  if (arguments.batch.empty()) request.problem_file = resolve_problem(request.problem_file);
   complete(request);
   return request;
 }
@@ -240,6 +246,7 @@ void add_request_options(CLI::App& command, Arguments& arguments) {
       {"targets", "MEASURE=VALUE"}};
   std::map<std::string, CLI::Option*> options;
   for (const RequestField& field : request_fields()) {
+    if (field.option.empty()) continue;
     const auto given = [name = field.name, &arguments](const std::string& text) {
       arguments.request[name] = text;
     };
@@ -276,7 +283,7 @@ void add_request_options(CLI::App& command, Arguments& arguments) {
     if (const auto type = types.find(field.name); type != types.end()) {
       option->type_name(type->second);
     }
-    if (field.required) option->required();
+    if (field.required && field.name != "problem") option->required();  // see solve()
     if (field.name == "external" || field.needs == "external") {
       option->group("Programs of somebody else");
     }
@@ -340,7 +347,18 @@ void solve_on_ranks(const Arguments& arguments, const RunRequest& request, Conte
 
 void solve(const Arguments& arguments, Context& context, const Ranks& ranks,
            const LaunchReport& launcher) {
+  const bool one = arguments.request.count("problem") > 0;
+  if (one == !arguments.batch.empty()) {
+    if (!one) throw CLI::RequiredError("problem");
+    throw CLI::ExcludesError("problem", "--batch");
+  }
   const RunRequest request = request_of(arguments);
+  if (!one) {
+    solve_batch({arguments.batch, request, arguments.output, arguments.force, arguments.json,
+                 arguments.quiet},
+                context);
+    return;
+  }
   if (!arguments.output.empty()) {
     check_output(arguments.output, arguments.force, inputs_of(request));
   }
@@ -381,7 +399,7 @@ void solve(const Arguments& arguments, Context& context, const Ranks& ranks,
     write_result(arguments.output, request, result, "", arguments.force);
   }
   if (arguments.json) {
-    print_result_json(result, request.start);
+    print_json(result_json(result, request.start));
   } else if (!arguments.quiet) {
     print_table(result, request.recorder.stop);
     if (!doubtful.empty()) fmt::print(stderr, "ccpbench: warning: {}\n", doubtful);
@@ -417,7 +435,15 @@ void add_solve(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   auto* a = arguments.get();
   add_request_options(*command, *a);
-  command->add_option("-o,--output", a->output, "Result file to write")->type_name("FILE");
+  command
+      ->add_option(
+          "--batch", a->batch,
+          "Instead of a problem: many small ones at once, from files, sequences and folders")
+      ->type_name("SOURCE");
+  command
+      ->add_option("-o,--output", a->output,
+                   "Result file to write; of a batch a folder, with a file for each problem")
+      ->type_name("FILE");
   command->add_flag("--force", a->force, "Overwrite the output");
   command->add_flag("--json", a->json, "Print one JSON object");
   command->add_flag("--quiet", a->quiet, "Print nothing");

@@ -326,6 +326,7 @@ std::vector<RequestField> make_fields() {
           .on_command_line("--bare")
           .in_studies()
           .in_keys(),
+      integer("batch", &Request::batch, "How many problems were solved at once"),
       text("study", &Request::study, "Name of the study")
           .hidden_on_command_line("--study")
           .at_root(),

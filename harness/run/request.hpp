@@ -29,6 +29,7 @@ struct RunRequest {
   double warm_up = 0;       ///< s; before the solve, see run()
   bool keep_gamma = false;  ///< store the answer in the result file
   bool bare_check = false;  ///< solve once more without looking and record the difference
+  int batch = 1;            ///< problems that were solved at once (run/batch.hpp)
   // Set by studies.
   std::string study;
   std::string study_description;

@@ -5,7 +5,7 @@
 #include "solvers/core/problem.hpp"
 #include "solvers/gauss_seidel/local_problem.hpp"
 #include "solvers/gauss_seidel/pool_visits.hpp"
-#include "solvers/gauss_seidel/sweep_order.hpp"
+#include "solvers/gauss_seidel/visits.hpp"
 
 namespace ccp {
 
@@ -26,6 +26,8 @@ struct SweepOptions {
 class GaussSeidel {
  public:
   GaussSeidel(const Problem& problem, const SweepOptions& options);
+  /// In an order of the caller's.
+  GaussSeidel(const Problem& problem, const SweepOptions& options, SweepOrder order);
 
   /// Impulses in, in world axes, 3 values per triple; and out.
   void set(const ConstVectorView& p);
@@ -39,8 +41,21 @@ class GaussSeidel {
   /// Computes the bodies' velocities from the impulses again, without the rounding of the changes.
   void refresh();
 
-  /// What is constant of a contact, by place in the sweep, column after column for SIMD lanes.
-  using Records = Kokkos::View<double* [12], Kokkos::LayoutLeft, MemSpace>;
+  using Records = gauss_seidel::Records;
+
+  // For sweeps by kernels of others (visits.hpp).
+  /// Calls act(visit), where visit(group) visits the contacts of a group of the order.
+  template <class Act>
+  void with_visits(const Act& act) const;
+  /// [triples] the problem's triple at each place of the sweep, and its impulse.
+  DeviceArray<const int*> contact_at() const { return contact_; }
+  VectorView impulses() const { return p_; }
+  /// Of the bodies [m + 1].
+  struct BodyVelocities {
+    DeviceArray<double* [4]> linear;  ///< with inverse masses in column 3
+    DeviceArray<double* [3]> angular;
+  };
+  BodyVelocities velocities() const { return {velocity_, spin_}; }
 
   // Public only because device lambdas may not live in private members.
   void reorder(const ConstVectorView& p, bool into_sweep, const VectorView& out) const;
@@ -52,6 +67,11 @@ class GaussSeidel {
   double largest_pool_change() const;
 
  private:
+  gauss_seidel::Local local() const;
+  /// Calls act(link) with what connects a contact to its bodies or to its row of N.
+  template <class Act>
+  void with_link(const Act& act) const;
+
   const Problem& problem_;
   SweepOptions options_;
   SweepOrder order_;
@@ -70,5 +90,35 @@ class GaussSeidel {
   DeviceArray<double* [4]> velocity_;  ///< linear velocity, inverse mass
   DeviceArray<double* [3]> spin_;
 };
+
+template <class Act>
+void GaussSeidel::with_link(const Act& act) const {
+  using namespace gauss_seidel;
+  const auto with_bodies = [&](const auto& link) {
+    using Link = std::decay_t<decltype(link)>;
+    if (map_.is_compliant()) {
+      act(Compliant<Link>{link, map_.compliance(), record_, p_});
+    } else {
+      act(link);
+    }
+  };
+  if (delassus_->is_assembled()) {
+    act(AssembledRows{p_, rows_});
+  } else if (map_.rotates()) {
+    with_bodies(RotatingBodies{map_.relative_at_arms(RotatingBodies::Velocities{velocity_, spin_}),
+                               map_.masses().angular});
+  } else {
+    with_bodies(Bodies{map_.relative(Rows<Bodies::Velocities>{velocity_})});
+  }
+}
+
+template <class Act>
+void GaussSeidel::with_visits(const Act& act) const {
+  using namespace gauss_seidel;
+  with_link([&](const auto& link) {
+    with_local(Contacts{record_, block_, p_, options_.law, options_.omega}, link, group_, local(),
+               act);
+  });
+}
 
 }  // namespace ccp

@@ -7,22 +7,6 @@
 namespace ccp::vipm {
 namespace {
 
-/// x = T gamma; for mu = 0, whose cone is the half-line, gamma itself.
-KOKKOS_INLINE_FUNCTION Vec3 scaled_impulse(const Vec3& gamma, const Vec3& n, double mu) {
-  return stretch(mu == 0 ? 1 : mu, 1, gamma, n);
-}
-/// y = T^-1 u; for mu = 0, of which only the normal part counts, u itself.
-KOKKOS_INLINE_FUNCTION Vec3 scaled_velocity(const Vec3& u, const Vec3& n, double mu) {
-  return stretch(mu == 0 ? 1 : 1 / mu, 1, u, n);
-}
-
-/// Moves z along the normal until its spectral values times sqrt 2 are at least `least`.
-KOKKOS_INLINE_FUNCTION Vec3 push_inside(const Vec3& z, const Vec3& n, double least) {
-  const Split s = split(z, n);
-  const double missing = least - (s.n - s.size);
-  return missing > 0 ? z + missing * n : z;
-}
-
 /// Blocks of K of a stage, number by number: compilers cannot put records of six numbers into
 /// lanes.
 struct StagedBlocks {

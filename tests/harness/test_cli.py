@@ -497,6 +497,90 @@ class Sequences(CommandLine):
                      parts=["scene column", "option spheres", "integer >= 1", "'x'"])
 
 
+class Batch(CommandLine):
+    """`solve --batch`: many small problems at once."""
+
+    def steps(self):
+        path = self.path("steps.h5")
+        if not os.path.exists(path):
+            self.run_program("generate", "pile", "--spheres", "12", "--contacts", "15", "--steps", "4",
+                             "--from", "0.2", "-o", path)
+        return path
+
+    def test_rows_are_those_of_solve(self):
+        scene = self.scene("sliding-block")
+        for solver in "pgs", "apgd", "vipm":
+            out = json.loads(self.run_program(
+                "solve", "--batch", self.steps(), scene, "--solver", solver, "--stop", "residual=1e-7",
+                "-o", self.path(solver), "--json")[0])
+            self.assertEqual((out["problems"], out["stop_reached"], out["solver"]), (5, 5, solver))
+            one = json.loads(self.run_program("solve", scene, "--solver", solver, "--stop",
+                                              "residual=1e-7", "--json")[0])
+            for row in out["rows"]:
+                self.assertEqual(set(row) - {"problem"}, set(one))
+                self.assertLessEqual(row["measures"]["residual"], 1e-7)
+                self.assertAlmostEqual(row["time"], out["time"] / 5)
+            self.assertEqual(out["rows"][-1]["hash"], one["hash"])
+            self.assertEqual(out["rows"][2]["problem"], self.steps() + "#2")
+            self.assertEqual(len(self.results(solver)), 5)
+            for name in self.results(solver):
+                self.run_program("check", os.path.join(self.path(solver), name))
+                with h5py.File(os.path.join(self.path(solver), name)) as file:
+                    self.assertEqual(file["request"].attrs["batch"], "5")
+            self.refused("solve", "--batch", scene, "--solver", solver, "-o", self.path(solver),
+                         parts=["files in it"])
+
+    def test_threads_change_nothing(self):
+        batch = ("solve", "--batch", self.steps(), "--keep-gamma")
+        out = json.loads(self.run_program(*batch, "--solver", "pgs", "--json")[0])
+        if out["backend"] != "OpenMP":
+            self.skipTest("a build for one thread")
+        for solver in "pgs", "pgs[law=coulomb]", "apgd", "vipm":
+            stop = "coulomb_residual=1e-7" if "coulomb" in solver else "residual=1e-7"
+            bits: list[list[tuple[int, bytes]]] = []
+            for threads in "1", "2":
+                folder = self.path(solver + threads)
+                self.run_program(*batch, "--solver", solver, "--threads", threads, "--stop", stop,
+                                 "-o", folder)
+                bits.append([])
+                for name in self.results(folder):
+                    with h5py.File(os.path.join(folder, name)) as file:
+                        bits[-1].append((file["counters"].attrs["outer"],
+                                         file["final/gamma"][:].tobytes()))
+            self.assertEqual(len(bits[0]), 4)
+            self.assertEqual(bits[0], bits[1])
+
+    def test_a_folder_a_table_and_the_exit_code(self):
+        os.mkdir(self.path("many"))
+        shutil.copy(self.steps(), self.path("many/a.h5"))
+        shutil.copy(self.scene("stack"), self.path("many/b.h5"))
+        text = self.run_program("solve", "--batch", self.path("many"), "--solver", "pgs", "--stop",
+                                "residual=1e-6")[0]
+        for part in "5 problems", "reached by 5 of 5", "median":
+            self.assertIn(part, text)
+        text = self.run_program("solve", "--batch", self.path("many"), "--solver", "apgd", "--stop",
+                                "residual=1e-12", "--max-outer", "1", code=NOT_REACHED)[0]
+        for part in "max_iterations", "not reached":
+            self.assertIn(part, text)
+
+    def test_what_a_batch_lacks_is_refused(self):
+        steps, scene = self.steps(), self.scene("stack")
+        batch = ("solve", "--batch", steps, "--solver")
+        self.refused(*batch, "ipm", parts=["pgs, apgd, vipm", "ipm"])
+        self.refused(*batch, "pgs[sweep=colored]", parts=["sweep"])
+        self.refused(*batch, "pgs", "--stop", "error=1e-3", parts=["residual=VALUE"])
+        self.refused(*batch, "pgs", "--targets", "residual=1e-3", parts=["--targets"])
+        self.refused("solve", "--batch", "test-problem-1", "--solver", "pgs",
+                     parts=["test-problem-1", "at most 200"])
+        self.refused("solve", "--batch", "assembled-stack", "--solver", "vipm",
+                     parts=["assembled-stack", "N is known"])
+        self.refused("solve", scene, "--batch", steps, "--solver", "pgs", code=USAGE,
+                     parts=["--batch"])
+        self.refused("solve", "--solver", "pgs", code=USAGE, parts=["problem"])
+        os.mkdir(self.path("empty"))
+        self.refused("solve", "--batch", self.path("empty"), "--solver", "pgs", parts=["none in it"])
+
+
 class Solve(CommandLine):
     def test_json_has_the_keys_of_the_contract(self):
         path = self.scene("stack")

@@ -42,6 +42,7 @@ const std::map<std::string, std::string> samples = {
     {"study", "-name"},  // begins like an option
     {"study_description", "three solvers, two piles"},
     {"repetition", "4"},
+    {"batch", "1"},  // its default: run_batch() sets it, no run's process is asked for it
 };
 
 /// Those that describe a program of somebody else, and those that do not go with one.

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "problems/base/sym3.hpp"
+#include "solvers/batch/batch.hpp"
+
+namespace ccp {
+
+/// vipm[linear_solver=cholesky] of every problem, with a dense factor of S. The residual is looked
+/// at in every iteration, and the best impulses are the answer. Form: bodies. Law: convex.
+class BatchVipm : public BatchSolver {
+ public:
+  struct Options {
+    int refinements = 3;
+    double step_fraction = 0.99, start = 10, forcing = 0.02;
+    int max_outer = 100;
+  };
+  /// Arrays of the contacts [3n], in world axes, and of the bodies' unknowns [6 (m + 1)].
+  struct State {
+    VectorView gamma, u, dgamma, du, gap, g, d, best;
+    DeviceArray<Sym3*> k;
+    VectorView z, dz, b, momentum, kept;
+    DeviceArray<double* [2]> number;  ///< [size] best residual, and iterations since
+  };
+
+  void add_options(OptionList& list);
+  void setup(const Batch& batch) override;
+
+  // Public only because device lambdas may not live in private members.
+  void start() override;
+  void advance(int active) override;
+  void answer(const VectorView& p) override;
+
+ private:
+  void count(int outer, Info& info) const override;
+  template <class Bodies>
+  void iterate(int active, const Bodies& bodies);
+
+  Options options_;
+  State state_;
+  BodyMatrices roots_;
+  std::size_t most_unknowns_ = 0;  ///< of a problem
+};
+
+}  // namespace ccp
