@@ -72,7 +72,7 @@ std::vector<SolverEntry>& entries() {
       {"admm",
        {Law::convex},
        {Form::bodies, Form::assembled},
-       {Feature::rolling, Feature::equality},
+       {Feature::compliant, Feature::rolling, Feature::equality},
        true,
        "alternating direction method of multipliers with one sparse factorisation",
        make<AdmmSolver>},

@@ -40,16 +40,34 @@ void AdmmSolver::setup(const Problem& problem) {
 
 namespace {
 
-/// (D + Sigma)^-1 v of one triple.
-struct Yield {
+/// What a kernel needs of (D + Sigma)^-1 and Sigma where no contact is compliant: most problems.
+struct RigidYield {
   DeviceArray<const double*> rho;
   DeviceArray<const Sym3*> beside;  ///< the contacts
   int contacts;
+  OrderedTriples triples;
 
   KOKKOS_INLINE_FUNCTION Vec3 operator()(int t, const Vec3& v) const {
     return t < contacts ? (1 / rho(t)) * v : beside(t - contacts) * v;
   }
+  KOKKOS_INLINE_FUNCTION Vec3 yielded(int t, const Vec3& p) const {
+    return triples.yielded_beside(t, p);
+  }
 };
+
+/// The same of compliant contacts.
+struct CompliantYield : Yield {
+  OrderedTriples triples;
+
+  KOKKOS_INLINE_FUNCTION Vec3 yielded(int t, const Vec3& p) const { return triples.yielded(t, p); }
+};
+
+/// Calls act with one of them.
+template <class Act>
+auto with_yield(const Yield& yield, const OrderedTriples& triples, const Act& act) {
+  if (yield.compliance.extent(0) > 0) return act(CompliantYield{yield, triples});
+  return act(RigidYield{yield.rho, yield.beside, yield.contacts, triples});
+}
 
 }  // namespace
 
@@ -90,7 +108,7 @@ void AdmmSolver::set_rho(double value) const {
   Kokkos::parallel_for(
       "ccp::Admm::set_rho", range(rho.extent(0)),
       KOKKOS_LAMBDA(const int t) { rho(t) = value * triples.penalty(t); });
-  triples.yield(rho, yield_);
+  triples.soften(rho, yield_);
 }
 
 void AdmmSolver::rescale(double factor) const {
@@ -100,20 +118,29 @@ void AdmmSolver::rescale(double factor) const {
 }
 
 void AdmmSolver::prepare() const {
+  with_yield(make_yield(), triples_, [this](const auto& yield) { prepare_with(yield); });
+}
+
+AdmmSolver::Step AdmmSolver::advance() const {
+  return with_yield(make_yield(), triples_,
+                    [this](const auto& yield) { return advance_with(yield); });
+}
+
+template <class AnyYield>
+void AdmmSolver::prepare_with(const AnyYield& yield) const {
   const OrderedTriples triples = triples_;
-  const Yield yield{rho_, yield_, problem_->contacts()};
   const auto z = z_, w = w_, push = push_;
   const auto r = triples.r();
   Kokkos::parallel_for(
       "ccp::Admm::prepare", range(triples.size()), KOKKOS_LAMBDA(const int t) {
         const Vec3 wanted = load3(z, t) - load3(w, t);
-        store3(push, t, wanted - yield(t, load3(r, t) + triples.yielded(t, wanted)));
+        store3(push, t, wanted - yield(t, load3(r, t) + yield.yielded(t, wanted)));
       });
 }
 
-AdmmSolver::Step AdmmSolver::advance() const {
+template <class AnyYield>
+AdmmSolver::Step AdmmSolver::advance_with(const AnyYield& yield) const {
   const OrderedTriples triples = triples_;
-  const Yield yield{rho_, yield_, problem_->contacts()};
   const auto z = z_, w = w_, push = push_, d = d_;
   const double a = options_.relaxation;
   Step step;
@@ -172,7 +199,7 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
   if (observer.observe({info.counters, info.own_residual}, write_gamma)) {
     return finish(Status::stopped_by_observer);
   }
-  if (!matrix_->factorize(rho_, yield_)) {
+  if (!matrix_->factorize(make_yield())) {
     return finish(Status::numerical_error, "the matrix is not positive definite");
   }
   long next_look = options_.adapt_after;
@@ -203,7 +230,7 @@ Info AdmmSolver::solve(Vector& gamma, Observer& observer) {
     set_rho(rho);
     rescale(1 / factor);
     ++refactorizations;
-    if (!matrix_->factorize(rho_, yield_)) {
+    if (!matrix_->factorize(make_yield())) {
       return finish(Status::numerical_error, "the matrix is not positive definite");
     }
   }

@@ -27,7 +27,7 @@ struct AdmmOptions {
 ///     w <- w + a x + (1 - a) z_old - z
 ///
 /// Rolling resistance and equality constraints are triples beside the contacts; a joint has the
-/// whole of R^3 as its cone. Their compliance Sigma is a part of N.
+/// whole of R^3 as its cone. A compliance Sigma is a part of N.
 ///
 /// Own residual: max_c max( t_c |x - z|_c, rho_c |z - z_old|_c ) / q, t_c = trace(N_cc)/3, q =
 /// rms(r).
@@ -54,8 +54,14 @@ class AdmmSolver : public Solver {
   void rescale(double factor) const;
   void prepare() const;
   Step advance() const;
+  template <class AnyYield>
+  void prepare_with(const AnyYield& yield) const;
+  template <class AnyYield>
+  Step advance_with(const AnyYield& yield) const;
 
  private:
+  Yield make_yield() const { return triples_.yield(rho_, yield_); }
+
   AdmmOptions options_;
   const Problem* problem_ = nullptr;
   std::unique_ptr<ShiftedDelassus> matrix_;

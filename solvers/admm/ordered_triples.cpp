@@ -11,6 +11,8 @@ OrderedTriples::OrderedTriples(const Problem& problem, const DeviceArray<const i
       pools_(problem.pools().size()),
       compliant_(problem.pools().is_compliant()),
       order_(order),
+      compliance_("ccp::OrderedTriples::compliance",
+                  problem.shared_delassus().constraints().compliance().extent(0)),
       units_(problem),
       scale_("ccp::OrderedTriples::scale", problem.triples()),
       rolling_of_("ccp::OrderedTriples::rolling_of", rolling_ > 0 ? contacts_ : 0),
@@ -30,9 +32,14 @@ void OrderedTriples::set_up(const Problem& problem, const OrderedContacts& conta
   const int first = contacts_, rolling = rolling_;
   const double typical = problem.delassus_scale();
   const auto given = problem.pools().rolling_of();
+  const auto compliance = compliance_;
+  const auto sigma = problem.shared_delassus().constraints().compliance();
   Kokkos::parallel_for(
       "ccp::OrderedTriples::contacts", range(contacts_), KOKKOS_LAMBDA(const int c) {
         scale(c) = of_contact(c);
+        if (compliance.extent(0) > 0) {
+          for (int k = 0; k < 2; ++k) compliance(c, k) = sigma(order(c), k);
+        }
         if (rolling == 0) return;
         const int k = given(order(c));
         rolling_of(c) = k < 0 ? -1 : first + k;
@@ -87,13 +94,13 @@ void OrderedTriples::write(const Problem& problem, const ConstVectorView& from, 
   problem.to_contact_axes(view, view);
 }
 
-void OrderedTriples::yield(const DeviceArray<const double*>& rho,
-                           const DeviceArray<Sym3*>& blocks) const {
+void OrderedTriples::soften(const DeviceArray<const double*>& rho,
+                            const DeviceArray<Sym3*>& blocks) const {
   const auto sigma = units_.compliance;
   const bool compliant = compliant_;
   const int contacts = contacts_;
   Kokkos::parallel_for(
-      "ccp::OrderedTriples::yield", range(pools_), KOKKOS_LAMBDA(const int j) {
+      "ccp::OrderedTriples::soften", range(pools_), KOKKOS_LAMBDA(const int j) {
         const double own = rho(contacts + j);
         if (!compliant) {
           blocks(j) = {1 / own, 0, 0, 1 / own, 0, 1 / own};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "solvers/admm/shifted_delassus.hpp"
 #include "solvers/core/constraint_cones.hpp"
 #include "solvers/velocity_space/ordered_contacts.hpp"
 #include "solvers/velocity_space/pool_units.hpp"
@@ -28,7 +29,11 @@ class OrderedTriples {
   void write(const Problem& problem, const ConstVectorView& from, Vector& to) const;
 
   /// The blocks (rho + Sigma)^-1 of the triples beside the contacts, [pools] kg.
-  void yield(const DeviceArray<const double*>& rho, const DeviceArray<Sym3*>& blocks) const;
+  void soften(const DeviceArray<const double*>& rho, const DeviceArray<Sym3*>& blocks) const;
+  /// (D + Sigma)^-1 of all. @param beside  what soften() has written
+  Yield yield(const DeviceArray<const double*>& rho, const DeviceArray<const Sym3*>& beside) const {
+    return {rho, beside, compliance_, normal_, contacts_};
+  }
 
   // ---- in kernels ----
 
@@ -40,8 +45,12 @@ class OrderedTriples {
   KOKKOS_INLINE_FUNCTION double penalty(int t) const {
     return t < contacts_ + rolling_ ? scale_(t) : joint_penalty * scale_(t);
   }
-  /// Sigma p of a triple beside the contacts, m/s.
+  /// Sigma p, m/s. In assembled form that of the contacts is in N.
   KOKKOS_INLINE_FUNCTION Vec3 yielded(int t, const Vec3& p) const {
+    return t < contacts_ ? comply(compliance_, normal_, t, p) : yielded_beside(t, p);
+  }
+  /// The same where no contact is compliant.
+  KOKKOS_INLINE_FUNCTION Vec3 yielded_beside(int t, const Vec3& p) const {
     return compliant_ && t >= contacts_ ? units_.compliance(t - contacts_) * p : Vec3{};
   }
   /// The triples of a cone: the first, and the rolling one or -1.
@@ -79,11 +88,12 @@ class OrderedTriples {
   static constexpr double joint_penalty = 1e-3;
 
   int contacts_ = 0, rolling_ = 0, equality_ = 0, pools_ = 0;
-  bool compliant_ = false;
+  bool compliant_ = false;  ///< triples beside the contacts
   double q_ = 1;
   DeviceArray<const int*> order_;
   DeviceArray<const double* [3]> normal_;
   DeviceArray<const double*> mu_;
+  DeviceArray<double* [2]> compliance_;  ///< [n] in the order here; empty: rigid, or in N
   PoolUnits units_;
   DeviceArray<double*> scale_;    ///< [triples]
   DeviceArray<int*> rolling_of_;  ///< [n] in the order here, -1: none

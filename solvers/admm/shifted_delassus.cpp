@@ -15,7 +15,6 @@ class OnBodies : public ShiftedDelassus {
   explicit OnBodies(const Problem& problem)
       // The factorisation has an order of bodies of its own.
       : system_(make_velocity_system(problem, "natural", "block_jacobi")),
-        contacts_(problem.contacts()),
         k_("ccp::Admm::k", problem.triples()),
         f_(Teuchos::rcp(new Vector(system_->map(), 1))),
         z_(Teuchos::rcp(new Vector(system_->map(), 1))) {}
@@ -28,11 +27,10 @@ class OnBodies : public ShiftedDelassus {
                                                *system_, observer, info);
   }
 
-  bool factorize(const DeviceArray<const double*>& rho,
-                 const DeviceArray<const Sym3*>& pools) override {
+  bool factorize(const Yield& yield) override {
     {
       const Stopwatch watch(info_->timers["assembly"]);
-      set_blocks(rho, pools);
+      set_blocks(yield);
       system_->assemble(k_, {});
     }
     solver_->matrix_changed();
@@ -49,24 +47,15 @@ class OnBodies : public ShiftedDelassus {
   }
 
   // Public only because device lambdas may not live in private members.
-  void set_blocks(const DeviceArray<const double*>& rho,
-                  const DeviceArray<const Sym3*>& pools) const {
+  void set_blocks(const Yield& yield) const {
     const auto k = k_;
-    const int contacts = contacts_;
     Kokkos::parallel_for(
-        "ccp::Admm::blocks", range(k.extent(0)), KOKKOS_LAMBDA(const int c) {
-          if (c >= contacts) {
-            k(c) = pools(c - contacts);
-            return;
-          }
-          const double own = 1 / rho(c);
-          k(c) = {own, 0, 0, own, 0, own};
-        });
+        "ccp::Admm::blocks", range(k.extent(0)),
+        KOKKOS_LAMBDA(const int t) { k(t) = yield.block(t); });
   }
 
  private:
   std::unique_ptr<VelocitySystem> system_;
-  int contacts_ = 0;
   DeviceArray<Sym3*> k_;  ///< [triples] kg
   Teuchos::RCP<Vector> f_, z_;
   std::unique_ptr<VelocitySolver> solver_;
@@ -90,10 +79,10 @@ class Assembled : public ShiftedDelassus {
   DeviceArray<const int*> contact_order() const override { return order_; }
   void begin(Observer&, Info& info) override { info_ = &info; }
 
-  bool factorize(const DeviceArray<const double*>& rho, const DeviceArray<const Sym3*>&) override {
+  bool factorize(const Yield& yield) override {
     const Stopwatch watch(info_->timers["factorization"]);
-    rho_ = rho;
-    set_diagonal(rho);
+    rho_ = yield.rho;
+    set_diagonal(rho_);
     replace_diagonal(diagonal_, place_, *matrix_);
     ++info_->counters.factorizations;
     return solver_->factorize().empty();

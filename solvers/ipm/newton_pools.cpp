@@ -63,7 +63,7 @@ NewtonPools::NewtonPools(const Problem& problem, double regularization)
 
 void NewtonPools::set_up(const Problem& problem, double regularization) {
   const NewtonPools self = *this;
-  // As in vipm. With 10^-7 iterates of a jammed loop of joints do not get below 3e-8.
+  // As in vipm.
   const double joint = 1e-8 * problem.delassus_scale();
   const auto blocks = problem.pools().diagonal_blocks();
   const auto cross = upload<DeviceArray<CrossBlock*>>("ccp::NewtonPools::given",

@@ -10,6 +10,7 @@
 #include "problems/formats/fclib/export_fclib.hpp"
 #include "problems/formats/fclib/import_fclib.hpp"
 #include "problems/formats/problem_file.hpp"
+#include "problems/model/constraint_math.hpp"
 #include "problems/model/impulses.hpp"
 #include "problems/scenes/hand_scenes.hpp"
 #include "tests/support.hpp"
@@ -374,8 +375,52 @@ TEST_CASE("FCLIB: equality constraints of bodies go out as G and b and come back
     CHECK(relative_difference(file.read<double>("/guesses/1/v").data, v) < 1e-13);
     check_parts(error_of([&] { import_file(path, FclibForm::assembled); }),
                 {"/fclib_global/G", "--form assembled"});
-    check_parts(error_of([&] { export_fclib(path, p, true, dense_factoriser, true); }),
-                {"/equality", "local problem"});
+  }
+}
+
+TEST_CASE("FCLIB: equality constraints of bodies go out as V, R and s of a local problem") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("out.hdf5");
+  for (const bool compliant : {false, true}) {
+    ContactProblem p = with_joints(true);
+    if (compliant) {
+      p.compliance = Doubles(2 * p.contacts(), 0.25);
+      p.equality.compliance = {0.1, 0.2, 0.3, 0.4, 0.5, 0, 0.6, 0, 0};
+    }
+    Doubles gamma = random_vector(3 * p.triples(), 35);
+    const std::size_t n = 3 * p.contacts();
+    for (const std::size_t unused : {5, 7, 8}) gamma[n + unused] = 0;
+    p.guesses["made up"] = {gamma, "random"};
+    export_fclib(path, p, true, dense_factoriser, true);
+    const Hdf5File file = Hdf5File::open(path);
+    CHECK(file.read<double>("/fclib_local/vectors/s").data ==
+          Doubles{p.equality.r[0], p.equality.r[1], p.equality.r[2], p.equality.r[3],
+                  p.equality.r[4], p.equality.r[6]});
+    CHECK(file.read<double>("/guesses/1/l").data.size() == 6);
+
+    // u of the guess is what the impulses of all kinds make of the contacts.
+    const Doubles v = body_velocity_changes(p, gamma);
+    Doubles u;
+    for (std::size_t c = 0; c < p.contacts(); ++c) {
+      Vec3 d;
+      for (int side = 0; side < 2; ++side) {
+        const std::int32_t i = p.contact_bodies[2 * c + static_cast<std::size_t>(side)];
+        if (i < 0) continue;
+        const auto b = static_cast<std::size_t>(i);
+        d = d + side_sign(side) *
+                    velocity_at(triple(v, 2 * b), triple(v, 2 * b + 1), arm_of(p, c, side));
+      }
+      const Vec3 own = to_contact_axes(&p.frame[9 * c], d);
+      u.insert(u.end(), {own.x, own.y, own.z});
+    }
+    for (std::size_t i = 0; i < n; ++i) u[i] += p.r[i] + (compliant ? 0.25 * gamma[i] : 0);
+    CHECK(relative_difference(file.read<double>("/guesses/1/u").data, u) < 1e-12);
+
+    const Imported back = import_file(path);
+    back.problem.validate("imported");
+    check_parts(back.notes.back(), {"6 equality rows", "eliminated"});
+    CHECK(back.problem.contacts() == p.contacts());
+    CHECK(back.problem.guesses.at("fclib-1").gamma.size() == n);
   }
 }
 
@@ -450,7 +495,7 @@ TEST_CASE("FCLIB: what its files cannot say is not written") {
   ContactProblem yielding = with_joints(true);
   yielding.equality.compliance.assign(9, 0.0);
   yielding.equality.compliance[0] = 0.1;
-  check_parts(complaint(yielding, false), {"/equality/compliance"});
+  check_parts(complaint(yielding, false), {"/equality/compliance", "--local"});
   ContactProblem compliant = random_problem(RandomShape{});
   compliant.compliance.assign(2 * compliant.contacts(), 0.25);
   compliant.compliance[0] = 0.5;

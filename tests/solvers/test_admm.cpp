@@ -1,6 +1,7 @@
 // The splitting method: its linear algebra against dense definitions, a scene by hand, and what it
 // needs on a frozen pile.
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
 
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
@@ -47,7 +48,7 @@ TEST_CASE("N (N + D)^-1 D by one factorisation, in both forms") {
           }
           return result;
         };
-        REQUIRE(matrix->factorize(rho, {}));  // no triples beside the contacts
+        REQUIRE(matrix->factorize({rho, {}, {}, {}, n}));
         const VectorView d("d", 3 * n);
         matrix->product(to_view(own(q)), d);
         CHECK(relative_difference(to_host(ConstVectorView(d)), own(product)) < 1e-10);
@@ -83,4 +84,33 @@ TEST_CASE("admm on the frozen pile: few factorisations, impulses in the cones, a
   INFO(warm.info.counters.outer << " iterations from 0.999 of the reference");
   CHECK(warm.info.status == Status::stopped_by_observer);
   CHECK(warm.info.counters.outer < cold.info.counters.outer / 2);
+}
+
+TEST_CASE("admm takes compliant contacts, in both forms, beside rolling resistance or not") {
+  ContactProblem p = random_problem({6, 14, true, true, 41});
+  p.compliance = random_vector(2 * p.contacts(), 42);
+  for (double& c : p.compliance) c = std::abs(c) + 0.01;  // there is a solution, and one only
+  p.validate("x");
+  std::vector<double> impulses;
+  for (const ContactProblem& form : {p, assembled_form(p)}) {
+    for (const char* spec : {"vipm", "admm", "admm[rho=1,max_refactorizations=0]"}) {
+      INFO(spec);
+      const Solved solved = solve_until(form, spec, Measure::residual, 1e-11);
+      CHECK(solved.measures[Measure::residual] <= 1e-10);
+      if (impulses.empty()) impulses = solved.gamma;
+      CHECK(relative_difference(solved.gamma, impulses) < 1e-4);
+    }
+  }
+  const Solved cold = solve_once(p, "admm");
+  CHECK(cold.info.status == Status::converged);
+  NullObserver nobody;
+  const Solved warm = solve_once(p, "admm", nobody, cold.gamma);
+  CHECK(warm.info.counters.outer < cold.info.counters.outer / 4);
+  CHECK(warm.measures[Measure::residual] <= 1e-9);
+
+  p.rolling.contact = {1, 4};
+  p.rolling.rho = {0.1, 0.2};
+  p.rolling.r = random_vector(6, 43);
+  p.validate("x");
+  CHECK(solve_until(p, "admm", Measure::residual, 1e-10).measures[Measure::residual] <= 1e-10);
 }

@@ -60,14 +60,11 @@ void check_expressible(const ContactProblem& problem, bool global, const std::st
     refuse("/contacts/compliance", "rigid contacts in a global problem (--local takes others)",
            "compliant ones");
   }
-  if (problem.equality.size() == 0) return;
-  if (!global) {
-    refuse("/equality", "no equality constraints in a local problem (a global one takes them)",
-           "some");
-  }
   const auto& sigma = problem.equality.compliance;
-  if (std::any_of(sigma.begin(), sigma.end(), [](double value) { return value != 0; })) {
-    refuse("/equality/compliance", "equality constraints that do not yield", "compliant ones");
+  if (global && std::any_of(sigma.begin(), sigma.end(), [](double value) { return value != 0; })) {
+    refuse("/equality/compliance",
+           "equality constraints that do not yield in a global problem (--local takes others)",
+           "compliant ones");
   }
 }
 
@@ -94,6 +91,66 @@ Impulses split(const ContactProblem& problem, const std::vector<double>& all) {
     }
   }
   return result;
+}
+
+/// A local problem, u = W r + V lambda + q and V^T r + R lambda + s = 0.
+struct LocalForm {
+  SparseColumns w, v, r;
+  std::vector<double> q, s;
+};
+
+/// The columns of a matrix after those of another.
+SparseColumns beside(const SparseColumns& a, const SparseColumns& b, std::size_t columns) {
+  std::vector<Triplet> triplets;
+  a.for_each([&](int i, int j, double value) { triplets.push_back({i, j, value}); });
+  const auto first = static_cast<std::int32_t>(a.columns);
+  b.for_each([&](int i, int j, double value) { triplets.push_back({i, first + j, value}); });
+  return SparseColumns::from_triplets(a.rows, columns, std::move(triplets));
+}
+
+/// Contacts and rows of equality constraints are condensed together, columns of H and then of G,
+/// and taken apart.
+LocalForm local_form(const ContactProblem& problem, const MassFactoriser& factorise,
+                     const std::string& path) {
+  LocalForm local;
+  const bool bodies = problem.form == ContactProblem::Form::bodies;
+  MassForm form;
+  if (bodies) form = from_bodies(problem, path);
+  const std::size_t size = 3 * problem.contacts(), rows = form.b.size();
+  BlockMatrix n = problem.delassus;
+  local.q = problem.r;
+  if (bodies) {
+    const std::size_t padded = size + (rows + 2) / 3 * 3;  // blocks of three
+    if (rows > 0) form.contact = beside(form.contact, form.joint, padded);
+    form.w.resize(padded, 0.0);
+    condense(form, factorise, path, "masses", n, local.q);
+    local.q.resize(size);
+    local.s = form.b;
+  }
+  add_compliance(problem.compliance, n);
+  const SparseColumns all = to_columns(n);
+  if (rows == 0) {
+    local.w = all;
+    return local;
+  }
+  std::vector<Triplet> w, v, r;
+  const auto first = static_cast<std::int32_t>(size);
+  all.for_each([&](int i, int j, double value) {
+    if (j < first && i < first) w.push_back({i, j, value});
+    if (j >= first && i < first) v.push_back({i, j - first, value});
+    if (j >= first && i >= first) r.push_back({i - first, j - first, value});
+  });
+  std::int32_t row = 0;
+  for (std::size_t k = 0; k < problem.equality.size(); ++k) {
+    for (std::size_t l = 0; l < static_cast<std::size_t>(problem.equality.rows[k]); ++l, ++row) {
+      if (problem.equality.compliance.empty()) continue;
+      r.push_back({row, row, problem.equality.compliance[3 * k + l]});
+    }
+  }
+  local.w = SparseColumns::from_triplets(size, size, std::move(w));
+  local.v = SparseColumns::from_triplets(size, rows, std::move(v));
+  local.r = SparseColumns::from_triplets(rows, rows, std::move(r));
+  return local;
 }
 
 }  // namespace
@@ -134,15 +191,20 @@ void export_fclib(const std::string& path, const ContactProblem& problem, bool l
       if (!lambda.empty()) file.write(name + "/l", lambda, {lambda.size()});
     }
   } else {
-    BlockMatrix n = problem.delassus;
-    std::vector<double> r = problem.r;
-    if (bodies) condense(from_bodies(problem, path), factorise, path, "masses", n, r);
-    add_compliance(problem.compliance, n);
-    const SparseColumns w = to_columns(n);
-    write_matrix(file, group + "/W", w);
-    file.write(group + "/vectors/q", r, {size});
+    const LocalForm form = local_form(problem, factorise, path);
+    write_matrix(file, group + "/W", form.w);
+    file.write(group + "/vectors/q", form.q, {size});
+    if (!form.s.empty()) {
+      write_matrix(file, group + "/V", form.v);
+      write_matrix(file, group + "/R", form.r);
+      file.write(group + "/vectors/s", form.s, {form.s.size()});
+    }
     for (std::size_t k = 0; k < guesses.size(); ++k) {
-      write_guess(k, multiply_add(w, guesses[k].gamma, r));
+      const std::vector<double>& lambda = guesses[k].lambda;
+      std::vector<double> u = multiply_add(form.w, guesses[k].gamma, form.q);
+      if (!lambda.empty()) u = multiply_add(form.v, lambda, std::move(u));
+      const std::string name = write_guess(k, u);
+      if (!lambda.empty()) file.write(name + "/l", lambda, {lambda.size()});
     }
   }
   file.write(group + "/vectors/mu", problem.mu, {problem.contacts()});

@@ -344,7 +344,8 @@ void import_guesses(const FclibReader& reader, Imported& result) {
   for (std::int64_t k = 1; k <= number; ++k) {
     const std::string group = fmt::format("/guesses/{}", k);
     std::vector<double> r = reader.vector(group + "/r", problem.r.size(), "3 per contact");
-    append_lambda(reader, group + "/l", problem.equality, r);
+    // Of constraints that are eliminated nobody asks for lambda.
+    if (problem.equality.size() > 0) append_lambda(reader, group + "/l", problem.equality, r);
     if (is_zero(r)) {
       ++zeros;
       continue;
