@@ -186,6 +186,19 @@ ContactProblem random_problem(const RandomShape& shape) {
 std::vector<double> dense_delassus(const ContactProblem& p) {
   const std::size_t n = p.contacts(), size = 3 * n;
   std::vector<double> matrix(size * size, 0.0);
+  if (p.form == ContactProblem::Form::assembled) {
+    const BlockMatrix& blocks = p.delassus;
+    for (std::size_t i = 0; i < n; ++i) {
+      for (auto k = static_cast<std::size_t>(blocks.row_offsets[i]);
+           k < static_cast<std::size_t>(blocks.row_offsets[i + 1]); ++k) {
+        const std::size_t first = 3 * i * size + 3 * static_cast<std::size_t>(blocks.columns[k]);
+        for (std::size_t e = 0; e < 9; ++e) {
+          matrix[first + e / 3 * size + e % 3] = blocks.blocks[9 * k + e];
+        }
+      }
+    }
+    return matrix;
+  }
   std::vector<ContactRows> rows;
   for (std::size_t c = 0; c < n; ++c) rows.push_back(contact_rows(p, c));
   for (std::size_t i = 0; i < n; ++i) {

@@ -17,6 +17,34 @@ CCP_FUNCTION Vec3 operator*(const Mat3& m, const Vec3& v) {
           m[6] * v.x + m[7] * v.y + m[8] * v.z};
 }
 
+CCP_FUNCTION Mat3 operator*(const Mat3& a, const Mat3& b) {
+  Mat3 c;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      for (int k = 0; k < 3; ++k) c[3 * i + j] += a(i, k) * b(k, j);
+    }
+  }
+  return c;
+}
+CCP_FUNCTION Mat3 identity3() {
+  return {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+}
+CCP_FUNCTION Mat3 transposed(const Mat3& m) {
+  return {{m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8]}};
+}
+/// u v^T.
+CCP_FUNCTION Mat3 outer(const Vec3& u, const Vec3& v) {
+  return {{u.x * v.x, u.x * v.y, u.x * v.z, u.y * v.x, u.y * v.y, u.y * v.z, u.z * v.x, u.z * v.y,
+           u.z * v.z}};
+}
+/// w x as a matrix, and the w of a matrix's skew part.
+CCP_FUNCTION Mat3 cross_matrix(const Vec3& w) {
+  return {{0, -w.z, w.y, w.z, 0, -w.x, -w.y, w.x, 0}};
+}
+CCP_FUNCTION Vec3 axial(const Mat3& m) {
+  return {0.5 * (m[7] - m[5]), 0.5 * (m[2] - m[6]), 0.5 * (m[3] - m[1])};
+}
+
 CCP_FUNCTION double largest_entry(const Mat3& m) {
   double size = 0;
   for (int k = 0; k < 9; ++k) size = size > fabs(m[k]) ? size : fabs(m[k]);
@@ -32,6 +60,9 @@ CCP_FUNCTION Mat3 adjugate(const Mat3& a) {
 CCP_FUNCTION double determinant(const Mat3& a, const Mat3& adjugate) {
   return a[0] * adjugate[0] + a[1] * adjugate[3] + a[2] * adjugate[6];
 }
+CCP_FUNCTION double determinant(const Mat3& a) {
+  return determinant(a, adjugate(a));
+}
 /// Whether a determinant is one of a regular matrix, and not rounding.
 CCP_FUNCTION bool is_regular(double determinant, double largest_entry) {
   return fabs(determinant) > 1e-14 * largest_entry * largest_entry * largest_entry;
@@ -44,6 +75,13 @@ CCP_FUNCTION bool invert(const Mat3& a, Mat3& inverse) {
   if (!is_regular(det, largest_entry(a))) return false;
   for (int k = 0; k < 9; ++k) inverse[k] = adjoint[k] / det;
   return true;
+}
+/// @param a  regular
+CCP_FUNCTION Mat3 inverted(const Mat3& a) {
+  Mat3 inverse = adjugate(a);
+  const double det = determinant(a, inverse);
+  for (int k = 0; k < 9; ++k) inverse[k] /= det;
+  return inverse;
 }
 
 }  // namespace ccp

@@ -39,12 +39,62 @@ Vec3 turned_product(const Quaternion& q, const Vec3& d, const Vec3& v) {
 }  // namespace
 
 bool Bodies::rotate() const {
-  return std::any_of(kind.begin(), kind.end(),
-                     [](BodyKind k) { return k == BodyKind::rigid || k == BodyKind::planar; });
+  return std::any_of(kind.begin(), kind.end(), [](BodyKind k) {
+    return k == BodyKind::rigid || k == BodyKind::planar || k == BodyKind::pseudo_rigid;
+  });
 }
 
 PlacedShape Bodies::placed(std::size_t i) const {
-  return place(shape[i], {placed_at(i), turned(i)});
+  if (!deforms(i)) return place(shape[i], {placed_at(i), turned(i)});
+  const DeformedShape now = deformed(shape[i], deformation_of(i));
+  return place(now.shape, {placed_at(i), now.orientation});
+}
+
+Mat3 Bodies::matrix(const std::vector<double>& array, std::size_t i) {
+  Mat3 a;
+  std::copy_n(&array[9 * i], 9, a.a);
+  return a;
+}
+void Bodies::set_matrix(std::vector<double>& array, std::size_t i, const Mat3& a) {
+  std::copy_n(a.a, 9, &array[9 * i]);
+}
+
+void Bodies::make_pseudo_rigid(std::size_t i, double young, double poisson, double damping) {
+  const std::string place = fmt::format("body {}", i);
+  if (shape[i].kind != "ellipsoid" && shape[i].kind != "sphere") {
+    throw InputError("pseudo-rigid bodies", place, "an ellipsoid or a sphere",
+                     std::string(shape[i].kind));
+  }
+  OptionList material("of " + place, "material");
+  material.number("young", young, OptionList::Range::positive(), "Young's modulus, Pa")
+      .number("poisson", poisson, {-1, 0.5, true, true}, "Poisson's ratio")
+      .number("damping", damping, OptionList::Range::at_least(0), "eta, s")
+      .check();
+  if (!deforms()) elastic.resize(count());
+  deformation.resize(9 * count(), 0.0);
+  deformation_rate.resize(9 * count(), 0.0);
+  kind[i] = BodyKind::pseudo_rigid;
+  const double volume = mass_properties(shape[i], 1).mass;  // at 1 kg/m^3
+  elastic[i] = elasticity_of(young, poisson, damping, volume, triple(inertia, i));
+  const std::array<Vec3, 3> axes = axes_of(turned(i));
+  const Mat3 f{{axes[0].x, axes[1].x, axes[2].x, axes[0].y, axes[1].y, axes[2].y, axes[0].z,
+                axes[1].z, axes[2].z}};
+  set_matrix(deformation, i, f);
+  set_matrix(deformation_rate, i, cross_matrix(triple(angular_velocity, i)) * f);
+}
+
+void Bodies::follow_deformation(std::size_t i) {
+  const Mat3 f = deformation_of(i);
+  if (!(determinant(f) > 0)) {
+    throw InputError(
+        "pseudo-rigid bodies", fmt::format("body {} at {:.6g} s", i, time),
+        "a deformation that turns nothing inside out (a smaller step or a stiffer body)",
+        fmt::format("one with det F = {:.3g}", determinant(f)));
+  }
+  const Quaternion q = rotation_of(f);
+  const double entries[4] = {q.w, q.x, q.y, q.z};
+  std::copy(entries, entries + 4, orientation.begin() + static_cast<std::ptrdiff_t>(4 * i));
+  set_triple(angular_velocity, i, axial(deformation_rate_of(i) * inverted(f)));
 }
 
 std::size_t Bodies::add(const Shape& body, BodyKind how, double kg, const Vec3& own_inertia) {
@@ -59,6 +109,11 @@ std::size_t Bodies::add(const Shape& body, BodyKind how, double kg, const Vec3& 
   shape.push_back(body);
   kind.push_back(how);
   append(axis, {});
+  if (deforms()) {
+    elastic.emplace_back();
+    deformation.resize(9 * count(), 0.0);
+    deformation_rate.resize(9 * count(), 0.0);
+  }
   return count() - 1;
 }
 
@@ -90,7 +145,7 @@ void Bodies::check(const std::string& where) const {
       throw InputError(where, place, "a mass > 0", fmt::format("{} kg", mass[i]));
     }
     const Vec3 own = triple(inertia, i);
-    const bool turns = kind[i] == BodyKind::rigid || kind[i] == BodyKind::planar;
+    const bool turns = kind[i] == BodyKind::rigid || kind[i] == BodyKind::planar || deforms(i);
     if (turns && !(own.x > 0 && own.y > 0 && own.z > 0)) {
       throw InputError(where, place, "moments of inertia > 0",
                        fmt::format("({}, {}, {}) kg m^2", own.x, own.y, own.z));

@@ -7,6 +7,7 @@
 
 #include "problems/base/quaternion.hpp"
 #include "problems/dynamics/joint.hpp"
+#include "problems/dynamics/pseudo_rigid.hpp"
 #include "problems/geometry/shapes.hpp"
 #include "problems/geometry/spheres.hpp"
 
@@ -18,6 +19,7 @@ enum class BodyKind {
   non_rotating,  ///< three: impulses do not turn it
   planar,        ///< three: along x and z, and about y
   wall,          ///< one: a servo wall, which slides along an axis; gravity does not act on it
+  pseudo_rigid,  ///< twelve: a point Y of its own axes is at x + F Y (pseudo_rigid.hpp)
 };
 
 /// An obstacle: no impulse moves it. It is fixed, or its motion is prescribed.
@@ -50,6 +52,11 @@ struct Bodies {
   std::vector<Shape> shape;              ///< [m]
   std::vector<BodyKind> kind;            ///< [m]
   std::vector<double> axis;              ///< [m][3] unit, of walls; zero for other bodies
+  // Of pseudo-rigid bodies; all three are empty where there are none. Their orientation and angular
+  // velocity are those of F and dF/dt, see follow_deformation().
+  std::vector<double> deformation;       ///< [m][9] F by rows, from own to world axes
+  std::vector<double> deformation_rate;  ///< [m][9] 1/s, dF/dt
+  std::vector<Elasticity> elastic;       ///< [m]
   std::vector<Obstacle> obstacles;
   std::vector<Joint> joints;  ///< see joint_rows.hpp
   double time = 0;            ///< s
@@ -64,6 +71,13 @@ struct Bodies {
     return {orientation[4 * i], orientation[4 * i + 1], orientation[4 * i + 2],
             orientation[4 * i + 3]};
   }
+  bool deforms() const { return !elastic.empty(); }
+  bool deforms(std::size_t i) const { return kind[i] == BodyKind::pseudo_rigid; }
+  Mat3 deformation_of(std::size_t i) const { return matrix(deformation, i); }
+  Mat3 deformation_rate_of(std::size_t i) const { return matrix(deformation_rate, i); }
+  /// Matrix i of a flat array [..][9].
+  static Mat3 matrix(const std::vector<double>& array, std::size_t i);
+  static void set_matrix(std::vector<double>& array, std::size_t i, const Mat3& a);
   /// Body i as a shape in the world.
   PlacedShape placed(std::size_t i) const;
 
@@ -72,6 +86,16 @@ struct Bodies {
   std::size_t add(const Shape& shape, BodyKind kind, double mass, const Vec3& inertia);
   /// Adds a wall that slides along a unit vector.
   std::size_t add_wall(const Shape& shape, double mass, const Vec3& axis);
+
+  /// Makes body i, which is an ellipsoid or a sphere, pseudo-rigid, without strain where and as it
+  /// is: after its mass, orientation and velocities.
+  /// @param young, poisson, damping  see elasticity_of()
+  /// @throws InputError for another shape, and a material that cannot be
+  void make_pseudo_rigid(std::size_t i, double young, double poisson, double damping);
+  /// Orientation and angular velocity of body i out of its F and dF/dt: the rotation of the polar
+  /// decomposition, and the skew part of dF/dt F^-1.
+  /// @throws InputError if F turns the body inside out
+  void follow_deformation(std::size_t i);
 
   /// Bodies that are all spheres, as such. @throws InputError if there is another shape
   Spheres spheres() const;

@@ -13,6 +13,15 @@ Energy energy_of(const Bodies& bodies, const Vec3& gravity) {
                  bodies.angular_velocity[3 * i + 2]};
     energy.kinetic += 0.5 * bodies.mass[i] * dot(v, v) +
                       0.5 * dot(w, momentum_from(bodies, i, bodies.turned(i), w));
+    if (bodies.deforms(i)) {
+      const Mat3 rate = bodies.deformation_rate_of(i);
+      const Vec3& euler = bodies.elastic[i].euler;
+      for (int k = 0; k < 9; ++k) {
+        const double moment = k % 3 == 0 ? euler.x : k % 3 == 1 ? euler.y : euler.z;
+        energy.kinetic += 0.5 * moment * rate[k] * rate[k];
+      }
+      energy.potential += strain_energy(bodies.elastic[i], bodies.deformation_of(i));
+    }
     if (bodies.kind[i] == BodyKind::wall) continue;
     energy.potential -= bodies.mass[i] * dot(gravity, bodies.placed_at(i));
   }

@@ -21,6 +21,13 @@ bool is_isotropic(const Bodies& bodies, std::size_t i) {
   return bodies.kind[i] != BodyKind::rigid || (j[0] == j[1] && j[1] == j[2]);
 }
 
+void drift_deformation(Bodies& bodies, std::size_t i, double time) {
+  for (std::size_t k = 9 * i; k < 9 * i + 9; ++k) {
+    bodies.deformation[k] += time * bodies.deformation_rate[k];
+  }
+  bodies.follow_deformation(i);
+}
+
 }  // namespace
 
 FreeMotion free_motion(const Bodies& bodies, const Vec3& gravity, const Load& load, double dt) {
@@ -80,6 +87,13 @@ void end_motion(Bodies& bodies, const FreeMotion& free, const std::vector<double
   bodies.time += dt;
 }
 
+void end_deformation(Bodies& bodies, const std::vector<double>& rates, double time) {
+  bodies.deformation_rate = rates;
+  for (std::size_t i = 0; i < bodies.count(); ++i) {
+    if (bodies.deforms(i)) drift_deformation(bodies, i, time);
+  }
+}
+
 void add_change(Bodies& bodies, const std::vector<double>& change) {
   for (std::size_t i = 0; i < bodies.count(); ++i) {
     set_triple(bodies.velocity, i, triple(bodies.velocity, i) + triple(change, 2 * i));
@@ -92,6 +106,7 @@ void add_change(Bodies& bodies, const std::vector<double>& change) {
 void drift(Bodies& bodies, double time) {
   for (std::size_t i = 0; i < bodies.count(); ++i) {
     set_triple(bodies.position, i, bodies.placed_at(i) + time * triple(bodies.velocity, i));
+    if (bodies.deforms(i)) drift_deformation(bodies, i, time);
     if (!turns(bodies.kind[i])) continue;
     const Quaternion before = bodies.turned(i);
     const Vec3 w = triple(bodies.angular_velocity, i);

@@ -27,11 +27,15 @@ FreeMotion free_motion(const Bodies& bodies, const Vec3& gravity, const Load& lo
 /// so that angular momentum changes by what acts, to rounding. @param change  [m][6], M^-1 D gamma
 void end_motion(Bodies& bodies, const FreeMotion& free, const std::vector<double>& change);
 
+/// Ends the second half of a step, `time` s long, of pseudo-rigid bodies: dF/dt = rates [m][9],
+/// and F goes with it. Centres move with end_motion().
+void end_deformation(Bodies& bodies, const std::vector<double>& rates, double time);
+
 /// Adds M^-1 D gamma to the velocities, where the bodies are.
 void add_change(Bodies& bodies, const std::vector<double>& change);
 
 /// Moves bodies with their velocities for a time; velocities in the world stay, but I(Q) w does for
-/// those that have three different moments.
+/// those that have three different moments. F of pseudo-rigid bodies goes with dF/dt.
 void drift(Bodies& bodies, double time);
 
 /// Moves bodies by shift [m][6], m and rad; their velocities stay.

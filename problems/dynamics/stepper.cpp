@@ -10,6 +10,11 @@ std::vector<double> Stepper::own_start(const ContactProblem& problem) const {
   return std::vector<double>(3 * problem.triples(), 0.0);
 }
 
+void Stepper::check_deforms(const Bodies& bodies) const {
+  if (!bodies.deforms() || deforms()) return;
+  throw InputError("stepper", "", "one that moves pseudo-rigid bodies (moreau)", "another one");
+}
+
 std::vector<double> Stepper::start_of(const ContactProblem& problem, const StepStart& start) const {
   std::vector<double> gamma = guessed(problem, start);
   if (start.normals_only) {
@@ -34,6 +39,7 @@ std::vector<double> Stepper::guessed(const ContactProblem& problem, const StepSt
 
 Step Stepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                    const StepStart& start) {
+  check_deforms(bodies);
   Step made;
   made.problem = problem(bodies);
   made.gamma = start_of(made.problem, start);

@@ -65,11 +65,16 @@ class Stepper {
   virtual Step step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                     const StepStart& start = {});
 
+  /// Whether it moves pseudo-rigid bodies.
+  virtual bool deforms() const { return false; }
+
   /// What restore() needs to go on with the same bits; nothing by default.
   virtual StepperMemory save() const { return {}; }
   virtual void restore(const StepperMemory& memory) { (void)memory; }
 
  protected:
+  /// @throws InputError for pseudo-rigid bodies in a scheme that does not move them
+  void check_deforms(const Bodies& bodies) const;
   /// Where the solver starts. @throws InputError for a guess that the problem does not carry
   std::vector<double> start_of(const ContactProblem& problem, const StepStart& start) const;
 

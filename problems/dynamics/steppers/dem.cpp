@@ -128,6 +128,7 @@ double DemStepper::finish(Bodies& bodies, const ContactProblem& problem,
 }
 
 Step DemStepper::step(Bodies& bodies, StepSolver&, const StepAccuracy&, const StepStart&) {
+  check_deforms(bodies);
   if (!bodies.joints.empty()) {
     throw InputError("stepper dem", "joints", "none: it has penalty forces for contacts only",
                      fmt::format("{}", bodies.joints.size()));

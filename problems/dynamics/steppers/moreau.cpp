@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "problems/dynamics/deformable_step.hpp"
+
 namespace ccp {
 namespace {
 
@@ -12,6 +14,20 @@ Bodies in_the_middle(const Bodies& bodies, double dt) {
   return middle;
 }
 
+/// [n] n.v of the bodies as they are, m/s.
+std::vector<double> approach(const Bodies& middle, const PosedStep& posed) {
+  if (!middle.deforms()) return approach_of(posed, middle);
+  Bodies centres = middle;  // what turns pseudo-rigid bodies is in dF/dt
+  for (std::size_t i = 0; i < middle.count(); ++i) {
+    if (middle.deforms(i)) std::fill_n(&centres.angular_velocity[3 * i], 3, 0.0);
+  }
+  std::vector<double> n = approach_of(posed, centres);
+  const std::vector<double> deforming =
+      deforming_velocities(middle, posed.problem, middle.deformation_rate);
+  for (std::size_t c = 0; c < n.size(); ++c) n[c] += deforming[3 * c];
+  return n;
+}
+
 }  // namespace
 
 ContactProblem MoreauStepper::problem(const Bodies& bodies) const {
@@ -19,7 +35,10 @@ ContactProblem MoreauStepper::problem(const Bodies& bodies) const {
   PosedStep posed = pose_step(middle, find_body_contacts(middle, 0, 0), free(middle).velocity,
                               model(), bodies.time, model().dt);
   if (model().restitution > 0) {
-    add_restitution(model(), approach_of(posed, middle), posed.problem);
+    add_restitution(model(), approach(middle, posed), posed.problem);
+  }
+  if (middle.deforms()) {
+    assemble_step(middle, free_deformation_rates(middle, model().dt), posed.problem);
   }
   add_guess(posed.problem);
   return std::move(posed.problem);
@@ -31,8 +50,15 @@ double MoreauStepper::finish(Bodies& bodies, const ContactProblem& problem,
   bodies = in_the_middle(bodies, model().dt);
   FreeMotion rest = free(bodies);
   rest.dt = model().dt / 2;  // the velocity is the end's, and moves the second half of the step
-  const std::vector<double> change = changes_of(bodies, problem, gamma);
-  end_motion(bodies, rest, change);
+  if (!bodies.deforms()) {
+    end_motion(bodies, rest, changes_of(bodies, problem, gamma));
+    return fastest(bodies);
+  }
+  const DeformableChange change = deformable_changes(bodies, problem, gamma);
+  std::vector<double> rates = free_deformation_rates(bodies, model().dt);
+  for (std::size_t k = 0; k < rates.size(); ++k) rates[k] += change.rate[k];
+  end_motion(bodies, rest, change.velocity);
+  end_deformation(bodies, rates, rest.dt);
   return fastest(bodies);
 }
 

@@ -9,7 +9,7 @@ namespace ccp {
 ///     r = F (V_B - V_A)* + (e min(0, n.v), 0, 0),    q' = q_{1/2} + h/2 v'.
 /// Gaps do not enter: penetration stays, of first order in h. Rotations are those of Koziara's
 /// scheme RIG_NEG, written for angular momentum in the world: it changes by torques and impulses
-/// only.
+/// only. Pseudo-rigid bodies (deformable_step.hpp) make problems in assembled form.
 class MoreauStepper : public RigidStepper {
  public:
   using RigidStepper::RigidStepper;
@@ -17,6 +17,7 @@ class MoreauStepper : public RigidStepper {
   ContactProblem problem(const Bodies& bodies) const override;
   double finish(Bodies& bodies, const ContactProblem& problem,
                 const std::vector<double>& gamma) override;
+  bool deforms() const override { return true; }
 };
 
 }  // namespace ccp

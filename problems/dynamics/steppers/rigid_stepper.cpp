@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problems/base/error.hpp"
 #include "problems/model/impulses.hpp"
 
 namespace ccp {
@@ -58,8 +59,12 @@ Step RigidStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& 
 
 Step RigidStepper::step_apart(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                               const StepStart& start) {
+  check_deforms(bodies);
   Step made;
   made.problem = problem(bodies);
+  if (made.problem.form == ContactProblem::Form::assembled) {
+    throw InputError("start of a step", "velocity", "true, with pseudo-rigid bodies", "false");
+  }
   const std::vector<double> first = start_of(made.problem, start);
   std::vector<double> multipliers = first;
   ContactProblem apart = made.problem;

@@ -141,6 +141,7 @@ ContactProblem SpookStepper::impacts(const Bodies& bodies) const {
 
 Step SpookStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                         const StepStart& start) {
+  check_deforms(bodies);
   Step impact;
   impact.obstacle_impulse.assign(3 * bodies.obstacles.size(), 0.0);
   const ContactProblem first = impacts(bodies);
