@@ -63,10 +63,16 @@ const char* const state_group = "/checkpoint";
 
 /// The state of the bodies: what a step changes.
 std::vector<std::pair<std::string, std::vector<double>*>> state_of(Bodies& bodies) {
-  return {{"position", &bodies.position},
-          {"orientation", &bodies.orientation},
-          {"velocity", &bodies.velocity},
-          {"angular_velocity", &bodies.angular_velocity}};
+  std::vector<std::pair<std::string, std::vector<double>*>> state = {
+      {"position", &bodies.position},
+      {"orientation", &bodies.orientation},
+      {"velocity", &bodies.velocity},
+      {"angular_velocity", &bodies.angular_velocity}};
+  if (bodies.deforms()) {
+    state.emplace_back("deformation", &bodies.deformation);
+    state.emplace_back("deformation_rate", &bodies.deformation_rate);
+  }
+  return state;
 }
 
 }  // namespace
@@ -94,6 +100,7 @@ Simulation::Simulation(const SimulationRequest& request)
     throw InputError("--row-residuals", "", "a solver of Coulomb's law, whose rows they are",
                      request_.solver);
   }
+  if (bodies_.deforms()) check_deforms();
   start_ = stepper.solves ? start_of(request_.start) : StepStart{};
   if (!(request_.until > 0)) request_.until = setup_.until;
   steps_asked_ = std::max(1L, std::lround(std::ceil(request_.until / setup_.model.dt - 1e-9)));
@@ -104,6 +111,7 @@ Simulation::Simulation(const SimulationRequest& request)
   trajectory_.stepper = request_.stepper;
   trajectory_.solver = stepper.solves ? request_.solver : "";
   trajectory_.bodies = bodies_.count();
+  trajectory_.deforms = bodies_.deforms();
   trajectory_.obstacles = bodies_.obstacles.size();
   for (const Shape& shape : bodies_.shape) {
     trajectory_.body_shape.emplace_back(shape.kind);
@@ -116,6 +124,21 @@ Simulation::Simulation(const SimulationRequest& request)
   const Energy energy = energy_of(bodies_, setup_.model.gravity);
   energy_first_ = energy.kinetic + energy.potential;
   keep_frame();
+}
+
+void Simulation::check_deforms() const {
+  if (!stepper_->deforms()) {
+    throw InputError("--stepper", "", "moreau, which moves pseudo-rigid bodies", request_.stepper);
+  }
+  if (!bodies_.joints.empty()) {
+    throw InputError("scene " + trajectory_.scene, "joints",
+                     "none beside pseudo-rigid bodies: their steps are in assembled form",
+                     fmt::format("{}", bodies_.joints.size()));
+  }
+  if (!request_.row_residuals.empty()) {
+    throw InputError("--row-residuals", "", "steps with masses and frames",
+                     "those of pseudo-rigid bodies, in assembled form");
+  }
 }
 
 void Simulation::set_scene() {
@@ -162,11 +185,20 @@ void Simulation::take_bodies(const std::string& path) {
           fmt::format("a {} of {} m", past.body_shape[i], fmt::join(size, size + 3, ", ")));
     }
   }
+  if (past.deforms != bodies_.deforms()) {
+    throw InputError(path, "/bodies/deformation",
+                     bodies_.deforms() ? "that of pseudo-rigid bodies" : "none: bodies are rigid",
+                     past.deforms ? "one" : "none");
+  }
   const std::size_t last = past.frames() - 1;
   std::vector<double> velocity(6 * m);
   frames.position.read(3 * m * last, 3 * m, bodies_.position.data());
   frames.orientation.read(4 * m * last, 4 * m, bodies_.orientation.data());
   frames.velocity.read(6 * m * last, 6 * m, velocity.data());
+  if (bodies_.deforms()) {
+    frames.deformation.read(9 * m * last, 9 * m, bodies_.deformation.data());
+    frames.deformation_rate.read(9 * m * last, 9 * m, bodies_.deformation_rate.data());
+  }
   for (std::size_t i = 0; i < m; ++i) {
     std::copy_n(&velocity[6 * i], 3, &bodies_.velocity[3 * i]);
     std::copy_n(&velocity[6 * i + 3], 3, &bodies_.angular_velocity[3 * i]);
@@ -183,6 +215,8 @@ void Simulation::keep_frame() {
   frames_.orientation.append(bodies_.orientation.data(), bodies_.orientation.size());
   const std::vector<double> velocity = velocities_of(bodies_);
   frames_.velocity.append(velocity.data(), velocity.size());
+  frames_.deformation.append(bodies_.deformation.data(), bodies_.deformation.size());
+  frames_.deformation_rate.append(bodies_.deformation_rate.data(), bodies_.deformation_rate.size());
   trajectory_.frame_step.push_back(steps_made());
 }
 

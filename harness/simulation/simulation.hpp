@@ -105,6 +105,8 @@ class Simulation {
   void set_scene();
   /// @throws InputError for a trajectory of other bodies
   void take_bodies(const std::string& path);
+  /// @throws InputError for what cannot be with pseudo-rigid bodies
+  void check_deforms() const;
   StepAccuracy asked() const;
   void keep_unsolved(const UnsolvedStep& step);
   void keep_frame();

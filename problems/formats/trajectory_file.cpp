@@ -47,6 +47,18 @@ std::vector<Field<T>> fields_of(T& t) {
       {"/bodies/velocity", &t.velocity, nullptr, {frames, m, 6}, &FrameArrays::velocity},
       {"/bodies/size", &t.body_size, nullptr, {m, 3}},
   };
+  if (t.deforms) {
+    fields.push_back({"/bodies/deformation",
+                      &t.deformation,
+                      nullptr,
+                      {frames, m, 3, 3},
+                      &FrameArrays::deformation});
+    fields.push_back({"/bodies/deformation_rate",
+                      &t.deformation_rate,
+                      nullptr,
+                      {frames, m, 3, 3},
+                      &FrameArrays::deformation_rate});
+  }
   if (!t.row_step.empty()) {
     const std::size_t rows = t.row_step.size();
     fields.push_back({"/row_residuals/step", nullptr, &t.row_step, {rows}});
@@ -210,6 +222,7 @@ Trajectory read_trajectory(const std::string& path, FrameArrays* frames) {
   t.time = file.read<double>("/steps/time").data;
   t.frame_step = file.read<std::int64_t>("/frames/step").data;
   if (file.has("/steps/joint_error")) t.joint_error.resize(t.steps());
+  t.deforms = file.has("/bodies/deformation");
   if (file.has("/row_residuals/step")) {
     t.row_step = file.read<std::int64_t>("/row_residuals/step").data;
   }

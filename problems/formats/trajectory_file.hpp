@@ -47,6 +47,9 @@ struct Trajectory {
   std::vector<double> position;          ///< [frames][m][3] m
   std::vector<double> orientation;       ///< [frames][m][4] unit quaternion w, x, y, z
   std::vector<double> velocity;          ///< [frames][m][6] m/s and rad/s
+  bool deforms = false;  ///< whether some are pseudo-rigid, of which there is F and its rate
+  std::vector<double> deformation;       ///< [frames][m][3][3] F; zero of other bodies
+  std::vector<double> deformation_rate;  ///< [frames][m][3][3] dF/dt, 1/s
 
   // Shapes of bodies and obstacles, as in problems/geometry/shapes.hpp.
   std::vector<std::string> body_shape, obstacle_shape;  ///< kinds
@@ -65,9 +68,13 @@ struct Trajectory {
 struct FrameArrays {
   /// @param folder  of what is on disk; "": the system's
   explicit FrameArrays(const std::string& folder = "")
-      : position(folder), orientation(folder), velocity(folder) {}
+      : position(folder),
+        orientation(folder),
+        velocity(folder),
+        deformation(folder),
+        deformation_rate(folder) {}
 
-  SpilledArray position, orientation, velocity;  ///< see Trajectory
+  SpilledArray position, orientation, velocity, deformation, deformation_rate;  ///< see Trajectory
 };
 
 /// @param more    writes what else the file shall hold; may be empty

@@ -38,6 +38,14 @@ Drawn drawn(const std::string& kind, const double* size) {
   return {{0.01, 0.01, 0.01}, false};  // what has no size of its own, like a wall: a mark
 }
 
+/// F q of a pseudo-rigid body's point q, which is drawn as it is deformed; a sphere stays one, and
+/// rigid bodies have no F.
+const double* deformation_of(const Trajectory& t, std::size_t body, std::size_t at) {
+  if (!t.deforms || t.body_shape[body] == "sphere") return nullptr;
+  const double* f = &t.deformation[9 * at];
+  return std::any_of(f, f + 9, [](double entry) { return entry != 0; }) ? f : nullptr;
+}
+
 PolyData frame_of(const Trajectory& t, std::size_t frame, const Surface& round, const Surface& box,
                   bool centres) {
   PolyData out;
@@ -52,10 +60,15 @@ PolyData frame_of(const Trajectory& t, std::size_t frame, const Surface& round, 
     const double* q = &t.orientation[4 * at];
     const Quaternion turn{q[0], q[1], q[2], q[3]};
     const double* v = &t.velocity[6 * at];
+    const double* const f = deformation_of(t, i, at);
     const std::size_t first = out.points.size() / 3;
     for (const auto& p : surface.points) {
       const Vec3 own{look.half[0] * p[0], look.half[1] * p[1], look.half[2] * p[2]};
-      const Vec3 x = centres ? centre : centre + rotate(turn, own);
+      const Vec3 from_centre = f ? Vec3{f[0] * own.x + f[1] * own.y + f[2] * own.z,
+                                        f[3] * own.x + f[4] * own.y + f[5] * own.z,
+                                        f[6] * own.x + f[7] * own.y + f[8] * own.z}
+                                 : rotate(turn, own);
+      const Vec3 x = centres ? centre : centre + from_centre;
       out.points.insert(out.points.end(), {x.x, x.y, x.z});
       out.point_fields[0].data.push_back(static_cast<double>(i));
       out.point_fields[1].data.insert(out.point_fields[1].data.end(), v, v + 3);

@@ -7,6 +7,7 @@
 
 #include "problems/base/error.hpp"
 #include "problems/dynamics/energy.hpp"
+#include "problems/geometry/shape_table.hpp"
 
 namespace ccp {
 namespace {
@@ -352,6 +353,48 @@ struct Drum {
   }
 };
 
+//   <( )>    without gravity: stretched along x, it swings with w^2 = V young / E_0 (poisson 0) and
+//            decays as the scheme's damping says
+struct VibratingEllipsoid {
+  StepModel model;
+  double a = 0.1, b = 0.08, c = 0.06, density = 1000, young = 1e5, poisson = 0, damping = 0,
+         stretch = 1e-4;
+  VibratingEllipsoid() { model.dt = 1e-4; }
+
+  OptionList list(OptionList list) {
+    return list.number("dt", model.dt, Range::positive(), "Time step, s")
+        .number("a", a, Range::positive(), "Semi-axis along x, m")
+        .number("b", b, Range::positive(), "Semi-axis along y, m")
+        .number("c", c, Range::positive(), "Semi-axis along z, m")
+        .number("density", density, Range::positive(), "kg/m^3")
+        .number("young", young, Range::positive(), "Young's modulus, Pa")
+        .number("poisson", poisson, {-1, 0.5, true, true}, "Poisson's ratio")
+        .number("damping", damping, Range::at_least(0), "eta, s")
+        .number("stretch", stretch, {-0.5, 0.5}, "F_xx - 1 at the start");
+  }
+  SceneSetup setup() const {
+    SceneSetup setup;
+    setup.model = model;
+    setup.model.gravity = {};
+    const Shape shape{"ellipsoid", {a, b, c}};
+    const MassProperties mass = mass_properties(shape, density);
+    setup.bodies.add(shape, BodyKind::rigid, mass.mass,
+                     {mass.inertia[0], mass.inertia[1], mass.inertia[2]});
+    setup.bodies.make_pseudo_rigid(0, young, poisson, damping);
+    setup.bodies.deformation[0] += stretch;
+    setup.stepper = "moreau";
+    const Elasticity& body = setup.bodies.elastic[0];
+    const double rate = std::sqrt(body.volume * young / body.euler.x);
+    setup.until = 10 * 2 * pi / rate;
+    setup.values = [rate](const Bodies& end) -> SceneValues {
+      return {{"stretch", end.deformation[0] - 1},
+              {"stretch_rate", end.deformation_rate[0]},
+              {"frequency", rate / (2 * pi)}};
+    };
+    return setup;
+  }
+};
+
 }  // namespace
 
 const std::vector<HandMotion>& hand_motions() {
@@ -365,6 +408,8 @@ const std::vector<HandMotion>& hand_motions() {
       motion<PainleveRod>("painleve-rod", "A rod that slides into the ground (Anitescu slides)"),
       motion<FallingEllipse>("falling-ellipse", "An ellipse that is dropped (Anitescu slides)"),
       motion<Drum>("drum-ball", "A ball in a drum that turns"),
+      motion<VibratingEllipsoid>("vibrating-ellipsoid",
+                                 "A pseudo-rigid ellipsoid that swings freely (Koziara 2019)"),
       motion<FreeTop>("free-top", "A body that tumbles about its middle axis, free of forces"),
   };
   return rows;

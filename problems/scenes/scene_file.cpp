@@ -235,13 +235,13 @@ class Reader {
     const YamlMap map(
         item, "body",
         keys(common_keys, {"mass", "density", "inertia", "velocity", "angular_velocity", "moves",
-                           "force", "fixed", "motion", "belt", "copies"}));
+                           "force", "fixed", "motion", "belt", "copies", "pseudo_rigid"}));
     bool fixed = false;
     map.read("fixed", fixed);
     if (fixed || map.has("motion")) {
       if (fixed) map.at_most_one_of({"fixed", "motion"});
       for (const char* key : {"mass", "density", "inertia", "velocity", "angular_velocity", "moves",
-                              "force", "copies"}) {
+                              "force", "copies", "pseudo_rigid"}) {
         if (!map.has(key)) continue;
         throw InputError(item.file, map.at(key).place(key),
                          "no such key: nothing but its motion moves this body", "one");
@@ -289,6 +289,7 @@ class Reader {
   }
 
   void add_body(const YamlMap& map, const Vec3& shift) {
+    map.at_most_one_of({"moves", "pseudo_rigid"});
     const YamlEntry shape_entry = map.at("shape");
     const Shape shape = read_shape(shape_entry);
     const auto [kind, axis] = read_moves(map);
@@ -311,6 +312,17 @@ class Reader {
     map.read("rolling", bodies_.rolling[i], Range::at_least(0));
     rolls_ = rolls_ || map.has("rolling");
     if (map.has("force")) forces_.emplace_back(i, force);
+    if (map.has("pseudo_rigid")) read_pseudo_rigid(map.at("pseudo_rigid"), i);
+  }
+
+  void read_pseudo_rigid(const YamlEntry& entry, std::size_t body) {
+    const YamlMap map(entry, "pseudo_rigid", {"young", "poisson", "damping"});
+    const double young = map.at("young").number("young", Range::positive());
+    double poisson = 0, damping = 0;
+    map.read("poisson", poisson, {-1, 0.5, true, true});
+    map.read("damping", damping, Range::at_least(0));
+    at_place(entry, "pseudo_rigid",
+             [&] { bodies_.make_pseudo_rigid(body, young, poisson, damping); });
   }
 
   /// rigid, non_rotating, planar, or {wall: direction}.

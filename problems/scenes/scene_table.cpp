@@ -17,6 +17,7 @@
 #include "problems/scenes/planar.hpp"
 #include "problems/scenes/rolling_pile.hpp"
 #include "problems/scenes/rotating_drum.hpp"
+#include "problems/scenes/soft_ellipsoids.hpp"
 #include "problems/scenes/triaxial_cell.hpp"
 
 namespace ccp {
@@ -68,6 +69,12 @@ const std::vector<SceneEntry>& larger_scenes() {
        "",
        "spheres",
        blade_scene},
+      {"soft-ellipsoids",
+       "Pseudo-rigid ellipsoids that fall into a box (Koziara 2019)",
+       {Can::motion},
+       "",
+       "ellipsoids",
+       soft_ellipsoids_scene},
       {"pyramid",
        "A triangle of spheres that roll in a plane (Anitescu slides)",
        {Can::problem, Can::record, Can::motion},

@@ -175,6 +175,8 @@ class Simulate(CommandLine):
         with h5py.File(path) as file:
             names = ["bodies/position", "bodies/velocity", "bodies/orientation", "steps/residual",
                      "steps/outer", "steps/penetration", "obstacles/force"]
+            names += [name for name in ("bodies/deformation", "bodies/deformation_rate")
+                      if name in file]
             return [file[name][()] for name in names]
 
     def kill_and_resume(self, scene, *arguments, attempts):
@@ -399,6 +401,82 @@ class Simulate(CommandLine):
             with self.subTest(start=start):
                 self.kill_and_resume("rolling-pile[spheres=60]", "--start", start, "--iterations",
                                      "30", "--fixed-iterations", "--until", "0.3", attempts=1)
+
+    def test_a_vibrating_ellipsoid_swings_as_its_stiffness_says(self):
+        path = self.path("v.h5")
+        values = self.simulate("vibrating-ellipsoid", "--every", "1", "-o", path)["values"]
+        self.assertAlmostEqual(values["frequency"], 5 ** 0.5 * 100 / (2 * np.pi), places=9)
+        self.assertAlmostEqual(values["stretch"], 1e-4, delta=1e-6)  # after ten periods
+        with h5py.File(path) as file:
+            stretch = file["bodies/deformation"][:, 0, 0, 0] - 1
+            energy = file["steps/kinetic"][()] + file["steps/potential"][()]
+        self.assertEqual(np.sum(np.diff(np.sign(stretch)) != 0), 20)
+        self.assertLess(np.ptp(energy) / energy.mean(), 1e-3)
+        damped = self.simulate("vibrating-ellipsoid[damping=1e-4]")["values"]
+        self.assertLess(damped["stretch"], 0.6e-4)
+
+    def test_soft_ellipsoids_fall_into_a_box(self):
+        path = self.path("soft.h5")
+        scene = "soft-ellipsoids[ellipsoids=12,young=1e5]"
+        result = self.simulate(scene, "--until", "1", "-o", path, "--every", "100",
+                               "--freeze", "800")
+        self.assertEqual((result["stepper"], result["status"]), ("moreau", "finished"))
+        self.assertLess(result["residual_max"], 1e-8)
+        self.assertGreater(result["values"]["max_strain"], 1e-3)
+        weight = 12 * 100 * 4 / 3 * np.pi * 0.09 * 0.05 * 0.1 * 10
+        with h5py.File(path) as file:
+            deformation = file["bodies/deformation"][()]
+            centre = file["bodies/position"][-1]
+            on_ground = -file["obstacles/force"][-200:, 0, 2].mean()
+        self.assertEqual(deformation.shape, (11, 12, 3, 3))
+        self.assertAlmostEqual(on_ground / weight, 1, delta=0.15)
+        # A step of it, for any solver of assembled form; those that need bodies say so.
+        steps = self.path("soft-steps.h5")
+        with h5py.File(steps) as file:
+            self.assertEqual(file["steps/0000"].attrs["form"], "assembled")
+        for solver in ("pgs", "vipm", "apgd"):
+            self.run_program("solve", steps + "#0", "--solver", solver, "--stop", "residual=1e-7")
+        self.refused("simulate", scene, "--solver", "sap", parts=["sap", "assembled"])
+        # What ParaView gets is what F makes of the ellipsoid.
+        self.run_program("export", "vtk", path, "--series", "-o", self.path("soft"))
+        tree = ElementTree.parse(self.path("soft-0010.vtp"))
+        numbers = tree.getroot().findtext(".//Points/DataArray", "").split()
+        points = np.array(numbers, float).reshape(12, -1, 3)
+        own = np.linalg.solve(deformation[-1], (points - centre[:, None]).transpose(0, 2, 1))
+        radius = np.linalg.norm(own / np.array([0.09, 0.05, 0.1])[:, None], axis=1)
+        np.testing.assert_allclose(radius, 1, atol=1e-4)
+        # Going on, and from the end.
+        self.kill_and_resume(scene, "--until", "0.3", attempts=2)
+        again = self.simulate(scene, "--from", path, "--until", "0.05")
+        self.assertAlmostEqual(again["energy_first"], result["energy_last"], places=9)
+        for words, parts in ((("--stepper", "shake"), ["--stepper", "moreau", "shake"]),
+                             (("--row-residuals", "1"), ["--row-residuals", "assembled"]),
+                             (("--start", "history[velocity=false]"), ["step", "pseudo-rigid"])):
+            self.refused("simulate", scene, *words, parts=parts)
+        self.refused("simulate", scene.replace("young=1e5", "rigid=true"), "--from", path,
+                     parts=["/bodies/deformation", "bodies are rigid"])
+
+    def test_pseudo_rigid_bodies_of_a_scene_file(self):
+        text = self.ROLLING.replace("{sphere: 0.1}", "{ellipsoid: [0.1, 0.1, 0.1]}").replace(
+            "    rolling: 0.1\n", "") + "    pseudo_rigid: {young: 1e4, damping: 0.01}\n"
+        text = text.replace("gravity: [4.905, 0, -8.495709211125343]\n", "") + "stepper: moreau\n"
+        path = self.path("soft.h5")
+        self.simulate(self.scene_file(text), "-o", path)
+        with h5py.File(path) as file:
+            last = file["bodies/deformation"][-1, 0]
+            self.assertLess(last[2, 2], 0.995)
+            self.assertAlmostEqual(last[0, 0], 1, places=6)  # without Poisson's effect
+        for wrong, parts in (("young: -1", ["young", "> 0"]),
+                             ("young: 1, poisson: 0.5", ["poisson", "< 0.5"]),
+                             ("yung: 1", ["unknown key 'yung'", "'young'"])):
+            self.refused("simulate", self.scene_file(text.replace("young: 1e4", wrong)),
+                         parts=["scene.yaml", "line 13", *parts])
+        for old, new, parts in (("{ellipsoid: [0.1, 0.1, 0.1]}", "{box: [1, 1, 1]}",
+                                 ["an ellipsoid or a sphere"]),
+                                ("mass: 1", "mass: 1\n    moves: rigid",
+                                 ["at most one of moves, pseudo_rigid"]),
+                                ("stepper: moreau", "", ["moreau"])):
+            self.refused("simulate", self.scene_file(text.replace(old, new)), parts=parts)
 
     def test_a_diverging_simulation_says_who_and_keeps_what_was_computed(self):
         path = self.path("far.h5")

@@ -35,6 +35,8 @@ class Trajectory:
     obstacle_size: Floats = field(default_factory=lambda: np.zeros((0, 3)))  # [o][3], m
     obstacle_force: Floats | None = None  # [s][o][3], N, mean over the step
     provenance: dict[str, str] = field(default_factory=dict)
+    deformation: Floats | None = None       # [f][b][3][3], F of pseudo-rigid bodies; zero of others
+    deformation_rate: Floats | None = None  # [f][b][3][3], 1/s
 
     @property
     def time(self) -> Floats:
@@ -50,6 +52,7 @@ class Trajectory:
 
 OF_STEPS = {"time": "<f8", "contacts": "<i8", "outer": "<i8", "krylov": "<i8", "solver_time": "<f8",
             "residual": "<f8", "penetration": "<f8", "kinetic": "<f8", "potential": "<f8"}
+DEFORMATIONS = ("deformation", "deformation_rate")
 
 
 def arrays_of(trajectory: Trajectory) -> dict[str, tuple[NDArray[Any], tuple[int, ...]]]:
@@ -64,6 +67,9 @@ def arrays_of(trajectory: Trajectory) -> dict[str, tuple[NDArray[Any], tuple[int
         "bodies/orientation": (trajectory.orientation, "<f8", (frames, bodies, 4)),
         "bodies/velocity": (trajectory.velocity, "<f8", (frames, bodies, 6)),
         "bodies/size": (trajectory.body_size, "<f8", (bodies, 3))}
+    for name in DEFORMATIONS:
+        if (values := getattr(trajectory, name)) is not None:
+            arrays[f"bodies/{name}"] = (values, "<f8", (frames, bodies, 3, 3))
     if obstacles:
         force = trajectory.obstacle_force
         arrays["obstacles/force"] = (np.zeros((steps, obstacles, 3)) if force is None else force,
@@ -112,6 +118,8 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
             obstacle_shape=texts(file["obstacles/shape"]) if moves else [],
             obstacle_size=file["obstacles/size"][()] if moves else np.zeros((0, 3)),
             obstacle_force=file["obstacles/force"][()] if moves else None,
+            **{name: file[f"bodies/{name}"][()] for name in DEFORMATIONS
+               if f"bodies/{name}" in file},
             provenance={name: str(value) for name, value in
                         (file["provenance"].attrs.items() if "provenance" in file else ())})
         check(trajectory, where)
