@@ -28,17 +28,14 @@ class RotatingDrum : public Scene {
         .number("drum", drum_, Range::positive(), "Inner diameter of the drum, m")
         .number("width", width_, Range::positive(), "Between its plates, m")
         .number("omega", omega_, Range::at_least(0), "Of the drum, rad/s")
-        .number("wait", wait_, Range::at_least(0), "Before it turns, s")
-        .number("diameter", large_, Range::positive(), "Of every second sphere, m")
-        .number("second", small_, Range::positive(), "Diameter of the others, m")
-        .number("density", density_, Range::positive(), "Of the spheres, kg/m^3");
-    return add_wang_spheres(list, model_)
+        .number("wait", wait_, Range::at_least(0), "Before it turns, s");
+    return add_wang_spheres(add_wang_sizes(list, sizes_), model_)
         .integer("seed", seed_, Range::at_least(0), "Of the spheres' first places");
   }
 
   SceneSetup setup() override {
     options().check();
-    const double largest = std::max(large_, small_);
+    const double largest = sizes_.largest();
     if (!(width_ > 1.1 * largest && drum_ > 2 * largest)) {
       throw InputError("scene rotating-drum", "options drum and width",
                        fmt::format("more than {:g} m and {:g} m for the largest sphere",
@@ -61,13 +58,15 @@ class RotatingDrum : public Scene {
  private:
   /// From the bottom of the drum up, both sizes in turn.
   void fill(Bodies& bodies) const {
-    const double largest = std::max(large_, small_) / 2, reach = drum_ / 2;
+    const double largest = sizes_.largest() / 2, reach = drum_ / 2;
     LooseFill loose;
     loose.box = {{-reach, -width_ / 2, -reach}, {reach, width_ / 2, reach}};
     loose.count = spheres_;
     loose.largest = largest;
-    loose.density = density_;
-    loose.radius = [this](std::size_t i, Random&) { return (i % 2 == 0 ? large_ : small_) / 2; };
+    loose.density = sizes_.density;
+    loose.radius = [this](std::size_t i, Random&) {
+      return (i % 2 == 0 ? sizes_.large : sizes_.small) / 2;
+    };
     loose.inside = [=](const Vec3& x) { return std::hypot(x.x, x.z) < reach - 1.14 * largest; };
     Random random(seed_);
     drop_loosely("rotating-drum", loose, random, bodies);
@@ -113,7 +112,7 @@ class RotatingDrum : public Scene {
   StepModel model_ = wang_spheres();
   std::uint64_t spheres_ = 860, seed_ = 1;
   double drum_ = 0.26, width_ = 0.065, omega_ = 0.354, wait_ = 0.5;
-  double large_ = 0.013, small_ = 0.010, density_ = 3700;
+  WangSizes sizes_;
 };
 
 }  // namespace

@@ -31,11 +31,8 @@ class TriaxialCell : public Scene {
         .number("speed", speed_, Range::at_least(0), "Of each wall across z from then on, m/s")
         .number("strain", strain_, {0, 0.9}, "Of the height, at which the simulation ends")
         .number("limit", limit_, Range::positive(), "Speed that no pressure exceeds, m/s")
-        .number("wall", wall_, Range::positive(), "Mass of a wall, kg")
-        .number("diameter", large_, Range::positive(), "Of half of the spheres, m")
-        .number("second", small_, Range::positive(), "Diameter of the others, m")
-        .number("density", density_, Range::positive(), "Of the spheres, kg/m^3");
-    return add_wang_spheres(list, model_)
+        .number("wall", wall_, Range::positive(), "Mass of a wall, kg");
+    return add_wang_spheres(add_wang_sizes(list, sizes_), model_)
         .integer("seed", seed_, Range::at_least(0), "Of the spheres' first places");
   }
 
@@ -60,18 +57,18 @@ class TriaxialCell : public Scene {
   /// A cube, each of both sizes with the same chance: in turn, rows along x would be shorter.
   /// Returns its side, m.
   double fill(Bodies& bodies) const {
-    const double largest = std::max(large_, small_) / 2;
+    const double largest = sizes_.largest() / 2;
     const double cells = std::ceil(std::cbrt(static_cast<double>(spheres_)) - 1e-9);
     const double half = (cells + 1e-6) * roomy * largest;
     LooseFill loose;
     loose.box = {{-half, -half, -half}, {half, half, half}};
     loose.count = spheres_;
     loose.largest = largest;
-    loose.density = density_;
+    loose.density = sizes_.density;
     loose.pitch = roomy;
     loose.jitter = jitter;
     loose.radius = [this](std::size_t, Random& random) {
-      return (random.uniform(-1, 1) < 0 ? large_ : small_) / 2;
+      return (random.uniform(-1, 1) < 0 ? sizes_.large : sizes_.small) / 2;
     };
     Random random(seed_);
     drop_loosely("triaxial-cell", loose, random, bodies);
@@ -137,7 +134,7 @@ class TriaxialCell : public Scene {
   StepModel model_ = wang_spheres();
   std::uint64_t spheres_ = 512, seed_ = 1;
   double pressure_ = 100, press_ = 2.5, speed_ = 0.01, strain_ = 0.25, limit_ = 0.05, wall_ = 10;
-  double large_ = 0.013, small_ = 0.010, density_ = 3700;
+  WangSizes sizes_;
 };
 
 }  // namespace

@@ -22,4 +22,11 @@ OptionList& add_wang_spheres(OptionList& list, StepModel& model) {
       .number("dt", model.dt, Range::positive(), "Time step, s");
 }
 
+OptionList& add_wang_sizes(OptionList& list, WangSizes& sizes) {
+  using Range = OptionList::Range;
+  return list.number("diameter", sizes.large, Range::positive(), "Of one half of the spheres, m")
+      .number("second", sizes.small, Range::positive(), "Diameter of the others, m")
+      .number("density", sizes.density, Range::positive(), "Of the spheres, kg/m^3");
+}
+
 }  // namespace ccp

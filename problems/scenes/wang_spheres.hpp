@@ -12,4 +12,12 @@ StepModel wang_spheres();
 /// Adds these as options. @param model  must outlive the list
 OptionList& add_wang_spheres(OptionList& list, StepModel& model);
 
+/// The two sizes of spheres of its drum and its triaxial cell, half each.
+struct WangSizes {
+  double large = 0.013, small = 0.010;  ///< diameters, m
+  double density = 3700;                ///< kg/m^3
+  double largest() const { return large > small ? large : small; }
+};
+OptionList& add_wang_sizes(OptionList& list, WangSizes& sizes);
+
 }  // namespace ccp

@@ -2,17 +2,15 @@
 // them.
 #include "harness/simulation/simulation.hpp"
 
-#include <sys/resource.h>
-
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <csignal>
 #include <limits>
 #include <map>
 
 #include "problems/dynamics/stepper_table.hpp"
 #include "solvers/registry.hpp"
+#include "tests/full_disk.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;
@@ -352,25 +350,7 @@ TEST_CASE("a full disk is told, and nothing is left behind of a trajectory") {
   const TemporaryFolder folder;
   const std::string path = folder.file("x.h5");
   write_text(path, "before");
-  rlimit old{};
-  getrlimit(RLIMIT_FSIZE, &old);
-  const auto handler = signal(SIGXFSZ, SIG_IGN);
-  for (const rlim_t limit : {rlim_t{0}, rlim_t{2048}, rlim_t{100000}}) {
-    const rlimit tight{limit, old.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &tight);
-    std::string message;
-    try {
-      simulation.write(path, true);
-    } catch (const InputError& error) {
-      message = error.what();
-    }
-    setrlimit(RLIMIT_FSIZE, &old);
-    INFO("limit " << limit << ": " << message);
-    CHECK(message.find(path) != std::string::npos);
-    CHECK(folder.names() == std::vector<std::string>{"x.h5"});
-    CHECK(read_text(path) == "before");
-  }
-  signal(SIGXFSZ, handler);
+  check_full_disk(folder, path, [&] { simulation.write(path, true); });
   simulation.write(path, true);  // and the library is none the worse for it
   CHECK(read_trajectory(path).frames() == 51);
 }

@@ -5,7 +5,6 @@
 #include <hdf5.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 
 #include "problems/base/hdf5_file.hpp"
 #include "problems/base/output_file.hpp"
+#include "tests/full_disk.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;
@@ -696,28 +696,7 @@ TEST_CASE("a full disk is an error, leaves nothing behind and spares the old fil
   const ContactProblem small = random_problem({3, 5, false, false, 1});
   const ContactProblem large = random_problem({50, 3000, true, true, 1});
   write_problem(path, small, false);
-  const std::string before = read_text(path);
-
-  // A limit on the size of files stands in for the end of the disk.
-  rlimit old{};
-  getrlimit(RLIMIT_FSIZE, &old);
-  const auto handler = signal(SIGXFSZ, SIG_IGN);
-  for (const rlim_t limit : {rlim_t{0}, rlim_t{2048}, rlim_t{100000}}) {
-    const rlimit tight{limit, old.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &tight);
-    std::string message;
-    try {
-      write_problem(path, large, true);
-    } catch (const InputError& error) {
-      message = error.what();
-    }
-    setrlimit(RLIMIT_FSIZE, &old);
-    INFO("limit " << limit << ": " << message);
-    CHECK(message.find(path) != std::string::npos);
-    CHECK(folder.names() == std::vector<std::string>{"x.h5"});
-    CHECK(read_text(path) == before);
-  }
-  signal(SIGXFSZ, handler);
+  check_full_disk(folder, path, [&] { write_problem(path, large, true); });
   write_problem(path, large, true);  // and the library is none the worse for it
   CHECK(read_problem(path).contacts() == 3000);
 }
