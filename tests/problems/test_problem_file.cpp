@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <hdf5.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -97,7 +97,8 @@ def draw_stiff(folder: Path) -> Figure:
         for h in STIFF_STEPS:
             motion = read_trajectory(folder / f"{name.split(maxsplit=1)[0]}-{h:g}.h5")
             motions.append(motion)
-            late = motion.frame_time >= min(STIFF_TIME / 2, motion.frame_time[-1])  # it may have diverged
+            # It may have diverged before.
+            late = motion.frame_time >= min(STIFF_TIME / 2, motion.frame_time[-1])
             stretch = -motion.position[late, 0, 2] - 1
             far[name].append(float(np.abs(stretch - STATIC).max()))
         print(f"{name}: " + ", ".join(f"{value:.2g} m at h = {h:g} s"
