@@ -43,7 +43,8 @@ def draw_joints(folder: Path) -> Figure:
     motions = {(name, h): read_trajectory(folder / f"{name}-{h}.h5")
                for name in SCHEMES for h in STEPS}
     labels = list(SCHEMES)
-    sheet = Sheet([Origin(one.provenance) for one in motions.values()], [], labels, 1, 3, None, OWN_AXIS, ONE_LINE)
+    sheet = Sheet([Origin(one.provenance) for one in motions.values()], [], labels, 1, 3, None,
+                  OWN_AXIS, ONE_LINE)
     drift, order, energy = sheet.grid()[0]
     every: list[float] = []
     open_by: list[float] = []
