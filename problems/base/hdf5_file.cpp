@@ -42,6 +42,8 @@ class Id {
 /// HDF5 prints its error stack by default; ours are the exceptions.
 void silence_hdf5() {
   static const bool done = [] {
+    // A file that a full disk kept from being closed would crash the library's clean-up at exit.
+    H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     return true;
   }();

@@ -202,7 +202,7 @@ class RefereeTest(FolderCase):
                 self.assert_judged_alike(some, gamma)
                 some.reference = gamma
             if some.equality is not None:
-                self.assertEqual(ccpbench.solve(some, "lcp").status, "unsupported")
+                self.assertEqual(ccpbench.solve(some, "ssn").status, "unsupported")
             some.reference = None
             run = ccpbench.solve(some, "pgs", stop="residual=1e-6")
             self.assertTrue(run.reached)

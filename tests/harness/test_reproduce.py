@@ -51,12 +51,14 @@ class ReproduceTest(FolderCase):
         names = [line.split()[0] for line in output.splitlines()]
         self.assertEqual(names, [
             "kleinert2017-fig1", "kleinert2017-fig3", "kleinert2017-fig4", "kleinert2017-fig6",
-            "kleinert2017-fig7", "kleinert2014-fig8", "kleinert2014-fig9", "kleinert2014-fig10",
-            "kleinert2014-fig11", "kleinert2014-tolerance", "anitescu-lcp", "anitescu-particle",
-            "anitescu-time", "anitescu-ellipse", "anitescu-painleve", "anitescu-nut",
+            "kleinert2017-fig7", "kleinert2017-krylov", "kleinert2017-blade", "kleinert2014-fig8",
+            "kleinert2014-fig9", "kleinert2014-fig10", "kleinert2014-fig11",
+            "kleinert2014-tolerance", "anitescu-lcp", "anitescu-particle", "anitescu-time",
+            "anitescu-ellipse", "anitescu-painleve", "anitescu-joints", "anitescu-stiff",
+            "anitescu-nut",
             "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
-            "wang2016-pile", "wang2016-drum", "koziara2019-fig2", "koziara2019-table4",
-            "which-law"])
+            "wang2016-pile", "wang2016-drum", "wang2016-triaxial", "koziara2019-fig2",
+            "koziara2019-table4", "which-law"])
         self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
@@ -263,6 +265,20 @@ class ReproduceTest(FolderCase):
             np.testing.assert_allclose(impulse[mu > 0.5376], 0.276605, atol=1e-4)
         h, off = panels[2]["normal impulse"]
         self.assertAlmostEqual(np.polyfit(np.log(h), np.log(off), 1)[0], 1, 1)
+
+    def test_joints(self):
+        panels = self.figure("anitescu-joints")
+        for name, order in (("unstabilised", 1), ("stabilised", 2)):
+            h, largest = panels[2][f"{name}, largest"]
+            self.assertAlmostEqual(np.polyfit(np.log(h), np.log(largest), 1)[0], order, delta=0.15)
+        self.assertLess(np.diff(panels[3]["unstabilised, energy"][1]).max(), 1e-8)
+
+    def test_stiff_forces(self):
+        panels = self.figure("anitescu-stiff")
+        self.assertLess(panels[1]["linearly implicit"][1].max(), 1e-6)
+        h, far = panels[1]["explicit"]
+        self.assertLess(far[h < 2e-3].max(), 0.011)
+        self.assertGreater(far[h > 2e-3].min(), 1e3)
 
     def test_sliding_particle(self):
         panels = self.figure("anitescu-particle")
