@@ -470,7 +470,7 @@ class Simulate(CommandLine):
                              ("young: 1, poisson: 0.5", ["poisson", "< 0.5"]),
                              ("yung: 1", ["unknown key 'yung'", "'young'"])):
             self.refused("simulate", self.scene_file(text.replace("young: 1e4", wrong)),
-                         parts=["scene.yaml", "line 13", *parts])
+                         parts=["scene.yaml", "line 12", *parts])
         for old, new, parts in (("{ellipsoid: [0.1, 0.1, 0.1]}", "{box: [1, 1, 1]}",
                                  ["an ellipsoid or a sphere"]),
                                 ("mass: 1", "mass: 1\n    moves: rigid",
