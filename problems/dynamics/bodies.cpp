@@ -44,9 +44,18 @@ bool Bodies::rotate() const {
   });
 }
 
+void Bodies::turn(std::size_t i, const Quaternion& q) {
+  const double entries[4] = {q.w, q.x, q.y, q.z};
+  std::copy(entries, entries + 4, &orientation[4 * i]);
+}
+
+DeformedShape Bodies::shape_now(std::size_t i) const {
+  if (deforms(i)) return deformed(shape[i], deformation_of(i));
+  return {shape[i], turned(i)};
+}
+
 PlacedShape Bodies::placed(std::size_t i) const {
-  if (!deforms(i)) return place(shape[i], {placed_at(i), turned(i)});
-  const DeformedShape now = deformed(shape[i], deformation_of(i));
+  const DeformedShape now = shape_now(i);
   return place(now.shape, {placed_at(i), now.orientation});
 }
 
@@ -91,9 +100,7 @@ void Bodies::follow_deformation(std::size_t i) {
         "a deformation that turns nothing inside out (a smaller step or a stiffer body)",
         fmt::format("one with det F = {:.3g}", determinant(f)));
   }
-  const Quaternion q = rotation_of(f);
-  const double entries[4] = {q.w, q.x, q.y, q.z};
-  std::copy(entries, entries + 4, orientation.begin() + static_cast<std::ptrdiff_t>(4 * i));
+  turn(i, rotation_of(f));
   set_triple(angular_velocity, i, axial(deformation_rate_of(i) * inverted(f)));
 }
 

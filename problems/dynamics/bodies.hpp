@@ -71,6 +71,7 @@ struct Bodies {
     return {orientation[4 * i], orientation[4 * i + 1], orientation[4 * i + 2],
             orientation[4 * i + 3]};
   }
+  void turn(std::size_t i, const Quaternion& q);
   bool deforms() const { return !elastic.empty(); }
   bool deforms(std::size_t i) const { return kind[i] == BodyKind::pseudo_rigid; }
   Mat3 deformation_of(std::size_t i) const { return matrix(deformation, i); }
@@ -78,6 +79,8 @@ struct Bodies {
   /// Matrix i of a flat array [..][9].
   static Mat3 matrix(const std::vector<double>& array, std::size_t i);
   static void set_matrix(std::vector<double>& array, std::size_t i, const Mat3& a);
+  /// The shape that body i has at present and how that is turned: its own, or what F makes of it.
+  DeformedShape shape_now(std::size_t i) const;
   /// Body i as a shape in the world.
   PlacedShape placed(std::size_t i) const;
 

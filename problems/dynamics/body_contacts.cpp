@@ -48,14 +48,9 @@ ShapedBodies shapes_of(const Bodies& bodies, double sweep) {
     all.twist.push_back(twist);
   }
   for (std::size_t i = 0; i < bodies.count(); ++i) {
-    if (bodies.deforms(i)) {
-      const DeformedShape now = deformed(bodies.shape[i], bodies.deformation_of(i));
-      all.shape.push_back(now.shape);
-      all.pose.push_back({bodies.placed_at(i), now.orientation});
-    } else {
-      all.shape.push_back(bodies.shape[i]);
-      all.pose.push_back({bodies.placed_at(i), bodies.turned(i)});
-    }
+    const DeformedShape now = bodies.shape_now(i);
+    all.shape.push_back(now.shape);
+    all.pose.push_back({bodies.placed_at(i), now.orientation});
     all.group.push_back(bodies.kind[i] == BodyKind::wall ? guided : free);
     all.twist.push_back({triple(bodies.velocity, i), triple(bodies.angular_velocity, i)});
   }

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "problems/base/error.hpp"
+#include "problems/base/mat3.hpp"
 #include "problems/base/quaternion.hpp"
 #include "problems/formats/poly_data.hpp"
 
@@ -40,10 +42,11 @@ Drawn drawn(const std::string& kind, const double* size) {
 
 /// F q of a pseudo-rigid body's point q, which is drawn as it is deformed; a sphere stays one, and
 /// rigid bodies have no F.
-const double* deformation_of(const Trajectory& t, std::size_t body, std::size_t at) {
-  if (!t.deforms || t.body_shape[body] == "sphere") return nullptr;
-  const double* f = &t.deformation[9 * at];
-  return std::any_of(f, f + 9, [](double entry) { return entry != 0; }) ? f : nullptr;
+std::optional<Mat3> deformation_of(const Trajectory& t, std::size_t body, std::size_t at) {
+  if (!t.deforms || t.body_shape[body] == "sphere") return std::nullopt;
+  Mat3 f;
+  std::copy_n(&t.deformation[9 * at], 9, f.a);
+  return largest_entry(f) > 0 ? std::optional<Mat3>(f) : std::nullopt;
 }
 
 PolyData frame_of(const Trajectory& t, std::size_t frame, const Surface& round, const Surface& box,
@@ -60,14 +63,11 @@ PolyData frame_of(const Trajectory& t, std::size_t frame, const Surface& round, 
     const double* q = &t.orientation[4 * at];
     const Quaternion turn{q[0], q[1], q[2], q[3]};
     const double* v = &t.velocity[6 * at];
-    const double* const f = deformation_of(t, i, at);
+    const std::optional<Mat3> f = deformation_of(t, i, at);
     const std::size_t first = out.points.size() / 3;
     for (const auto& p : surface.points) {
       const Vec3 own{look.half[0] * p[0], look.half[1] * p[1], look.half[2] * p[2]};
-      const Vec3 from_centre = f ? Vec3{f[0] * own.x + f[1] * own.y + f[2] * own.z,
-                                        f[3] * own.x + f[4] * own.y + f[5] * own.z,
-                                        f[6] * own.x + f[7] * own.y + f[8] * own.z}
-                                 : rotate(turn, own);
+      const Vec3 from_centre = f ? *f * own : rotate(turn, own);
       const Vec3 x = centres ? centre : centre + from_centre;
       out.points.insert(out.points.end(), {x.x, x.y, x.z});
       out.point_fields[0].data.push_back(static_cast<double>(i));

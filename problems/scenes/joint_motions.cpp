@@ -104,9 +104,7 @@ struct SliderCrank {
       const std::size_t i = bodies.add(shape, BodyKind::rigid, own.mass,
                                        {own.inertia[0], own.inertia[1], own.inertia[2]});
       set(bodies.position, i, position);
-      const Quaternion q = rotation({0, angle, 0});
-      const double all[4] = {q.w, q.x, q.y, q.z};
-      std::copy(all, all + 4, bodies.orientation.begin() + static_cast<std::ptrdiff_t>(4 * i));
+      bodies.turn(i, rotation({0, angle, 0}));
       return i;
     };
     // The crank stands upright: its pin moves along x, and so do rod and slider, without turning.
@@ -220,10 +218,8 @@ struct FourBar {
     const MassProperties own = mass_properties(shape, density);
     const std::size_t i = bodies.add(shape, BodyKind::rigid, own.mass,
                                      {own.inertia[0], own.inertia[1], own.inertia[2]});
-    const Quaternion q = rotation({0, std::atan2(-axis.z, axis.x), 0});
-    const double turned[4] = {q.w, q.x, q.y, q.z};
     const Vec3 moved = velocity + cross({0, spin, 0}, centre - from);
-    std::copy(turned, turned + 4, bodies.orientation.begin() + static_cast<std::ptrdiff_t>(4 * i));
+    bodies.turn(i, rotation({0, std::atan2(-axis.z, axis.x), 0}));
     bodies.position[3 * i] = centre.x, bodies.position[3 * i + 2] = centre.z;
     bodies.velocity[3 * i] = moved.x, bodies.velocity[3 * i + 2] = moved.z;
     bodies.angular_velocity[3 * i + 1] = spin;

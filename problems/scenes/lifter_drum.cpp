@@ -7,6 +7,7 @@
 
 #include "problems/base/error.hpp"
 #include "problems/geometry/shape_table.hpp"
+#include "problems/scenes/turning.hpp"
 
 namespace ccp {
 namespace {
@@ -96,16 +97,7 @@ class LifterDrum : public Scene {
   /// The cylinder and two lifters, which turn with it; two plates, which do not.
   void enclose(Bodies& bodies) const {
     const auto turning = [&](const Shape& shape, const Pose& lying) {
-      Obstacle obstacle;
-      obstacle.shape = shape;
-      obstacle.pose = lying;
-      if (omega_ > 0) {
-        obstacle.motion = [lying, from = wait_, omega = omega_](double t) {
-          const Quaternion turned = rotation({0, omega * std::max(0.0, t - from), 0});
-          return Pose{rotate(turned, lying.position), turned * lying.orientation};
-        };
-      }
-      bodies.obstacles.push_back(obstacle);
+      bodies.obstacles.push_back(turning_obstacle(shape, lying, omega_, wait_));
     };
     const Quaternion along = rotation({-pi / 2, 0, 0}), against = rotation({pi / 2, 0, 0});
     const Vec3 middle{0, width / 2, 0};

@@ -7,6 +7,7 @@
 
 #include "problems/base/error.hpp"
 #include "problems/scenes/loose_fill.hpp"
+#include "problems/scenes/turning.hpp"
 #include "problems/scenes/wang_spheres.hpp"
 
 namespace ccp {
@@ -74,21 +75,13 @@ class RotatingDrum : public Scene {
 
   /// The cylinder and its two plates, which turn with it.
   void enclose(Bodies& bodies) const {
-    const auto turning = [from = wait_, omega = omega_](const Shape& shape, const Pose& lying) {
-      const auto pose = [=](double t) {
-        const Quaternion turned = rotation({0, omega * std::max(0.0, t - from), 0});
-        return Pose{lying.position, turned * lying.orientation};
-      };
-      Obstacle obstacle;
-      obstacle.shape = shape;
-      obstacle.pose = lying;
-      if (omega > 0) obstacle.motion = pose;
-      return obstacle;
+    const auto add = [&](const Shape& shape, const Pose& lying) {
+      bodies.obstacles.push_back(turning_obstacle(shape, lying, omega_, wait_));
     };
     const Quaternion along = rotation({-pi / 2, 0, 0}), against = rotation({pi / 2, 0, 0});
-    bodies.obstacles.push_back(turning({"cylinder_inside", {drum_ / 2}}, {{}, along}));
-    bodies.obstacles.push_back(turning({"plane", {}}, {{0, -width_ / 2, 0}, along}));
-    bodies.obstacles.push_back(turning({"plane", {}}, {{0, width_ / 2, 0}, against}));
+    add({"cylinder_inside", {drum_ / 2}}, {{}, along});
+    add({"plane", {}}, {{0, -width_ / 2, 0}, along});
+    add({"plane", {}}, {{0, width_ / 2, 0}, against});
   }
 
   /// Of the last instant: the angle of the centre of mass about the axis from below, degrees, and

@@ -299,9 +299,7 @@ class Reader {
                                                  : bodies_.add(shape, kind, mass.mass, inertia);
     const Pose pose = read_pose(map);
     set_triple_of(bodies_.position, i, pose.position + shift);
-    const double q[4] = {pose.orientation.w, pose.orientation.x, pose.orientation.y,
-                         pose.orientation.z};
-    std::copy(q, q + 4, bodies_.orientation.begin() + static_cast<std::ptrdiff_t>(4 * i));
+    bodies_.turn(i, pose.orientation);
     Vec3 velocity, spin, force;
     map.read("velocity", velocity);
     map.read("angular_velocity", spin);

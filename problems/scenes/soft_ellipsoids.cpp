@@ -72,10 +72,8 @@ class SoftEllipsoids : public Scene {
         const double shift = axis < 2 ? -0.5 * (width() - 1) : 0.5;
         bodies.position[3 * i + axis] = pitch() * (cell[axis] + shift);
       }
-      const Quaternion q =
-          rotation({random.uniform(-pi, pi), random.uniform(-pi, pi), random.uniform(-pi, pi)});
-      const double turn[4] = {q.w, q.x, q.y, q.z};
-      std::copy(turn, turn + 4, bodies.orientation.begin() + static_cast<std::ptrdiff_t>(4 * i));
+      bodies.turn(
+          i, rotation({random.uniform(-pi, pi), random.uniform(-pi, pi), random.uniform(-pi, pi)}));
       if (!rigid_) bodies.make_pseudo_rigid(i, young_, poisson_, damping_ * model_.dt);
     }
     return bodies;

@@ -84,10 +84,7 @@ class TriaxialCell : public Scene {
         const Vec3 turn = axis == 0   ? Vec3{0, -side * pi / 2, 0}
                           : axis == 1 ? Vec3{side * pi / 2, 0, 0}
                                       : Vec3{side > 0 ? pi : 0, 0, 0};
-        const Quaternion q = rotation(turn);
-        const double turned[4] = {q.w, q.x, q.y, q.z};
-        const auto at = static_cast<std::ptrdiff_t>(wall);
-        std::copy(turned, turned + 4, bodies.orientation.begin() + 4 * at);
+        bodies.turn(wall, rotation(turn));
         bodies.position[3 * wall + static_cast<std::size_t>(axis)] = side * half;
         bodies.mu[wall] = 0;
       }

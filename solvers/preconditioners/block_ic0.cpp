@@ -2,25 +2,17 @@
 
 #include "solvers/core/transfer.hpp"
 #include "solvers/preconditioners/block_cholesky.hpp"
-#include "solvers/preconditioners/shifts.hpp"
+#include "solvers/preconditioners/block_factor.hpp"
 
 namespace ccp {
 namespace {
-
-/// A factorisation of one matrix, whatever its blocks and the type of its factor.
-class Factor {
- public:
-  virtual ~Factor() = default;
-  virtual bool factorize(double shift, double least, bool complete) = 0;
-  virtual Teuchos::RCP<const Operator> inverse() const = 0;
-};
 
 template <int NB, class Real>
 using FactorOperator = Teuchos::RCP<IncompleteCholesky<NB, Real>>;
 
 /// Of a matrix in body space, whose rows are sorted by level as they are.
 template <int NB, class Real>
-class StoredFactor : public Factor {
+class StoredFactor : public BlockFactor {
  public:
   StoredFactor(const SymmetricBlocks& a, bool fill)
       : a_(dynamic_cast<const SymmetricBlockMatrix<NB>&>(a)) {
@@ -52,7 +44,7 @@ class StoredFactor : public Factor {
 
 /// Of a matrix in contact space: in the natural order of contacts, sorted by level, in which A's
 /// blocks are looked up where they are.
-class ScatteredFactor : public Factor {
+class ScatteredFactor : public BlockFactor {
  public:
   explicit ScatteredFactor(Teuchos::RCP<const BlockCrsMatrix> a) : a_(std::move(a)) {
     const auto graph = a_->getCrsGraph().getLocalGraphHost();
@@ -94,7 +86,7 @@ class ScatteredFactor : public Factor {
 
 /// Block incomplete Cholesky, without fill or with the pairs that eliminating each row once joins.
 /// The latter is kept in single precision: the same iterations, half the memory.
-class BlockCholeskyPreconditioner : public Preconditioner {
+class BlockCholeskyPreconditioner : public BlockFactorPreconditioner {
  public:
   explicit BlockCholeskyPreconditioner(bool fill) : fill_(fill) {}
 
@@ -104,29 +96,17 @@ class BlockCholeskyPreconditioner : public Preconditioner {
   }
 
   void setup(const PreconditionerInput& input) override {
+    limit_shifts(input.space);
     if (input.space == Space::contact) {
-      // Diagonal blocks range over twelve orders of magnitude near the solution: only what is
-      // rounding fails.
-      rule_.smallest_pivot = 1e-14;
-      rule_.max_restarts = 30;
       factor_ = std::make_unique<ScatteredFactor>(input.block_crs);
       return;
     }
-    rule_.smallest_pivot = 1e-10;
-    rule_.max_restarts = 14;  // to a shift of 1,600, where A is as good as its diagonal
     if (input.block_size() == 3) {
       make<3>(*input.ordered);
     } else {
       make<6>(*input.ordered);
     }
   }
-
-  PreconditionerReport compute() override {
-    return factorize_with_shifts(rule_, [&](double shift, bool last) {
-      return factor_->factorize(shift, rule_.smallest_pivot, last);
-    });
-  }
-  Teuchos::RCP<const Operator> inverse() const override { return factor_->inverse(); }
 
  private:
   template <int NB>
@@ -139,8 +119,6 @@ class BlockCholeskyPreconditioner : public Preconditioner {
   }
 
   bool fill_;
-  ShiftRule rule_;
-  std::unique_ptr<Factor> factor_;
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "solvers/core/transfer.hpp"
 #include "solvers/preconditioners/block_cholesky.hpp"
-#include "solvers/preconditioners/shifts.hpp"
+#include "solvers/preconditioners/block_factor.hpp"
 
 namespace ccp {
 namespace {
@@ -109,14 +109,6 @@ ColoredRows color(const FullRows& full) {
   return result;
 }
 
-/// A factor with rows by colour, whatever its blocks.
-class Factor {
- public:
-  virtual ~Factor() = default;
-  virtual bool factorize(double shift, double least, bool complete) = 0;
-  virtual Teuchos::RCP<const Operator> inverse() const = 0;
-};
-
 using Places = DeviceArray<std::size_t*>;
 
 template <int NB>
@@ -126,7 +118,7 @@ Teuchos::RCP<IncompleteCholesky<NB, double>> make_factor(const ColoredRows& rows
       upload<DeviceArray<int*>>("ccp::Colored::order", rows.order, rows.order.size())));
 }
 
-class ContactFactor : public Factor {
+class ContactFactor : public BlockFactor {
  public:
   ContactFactor(Teuchos::RCP<const BlockCrsMatrix> a, FactorKind kind) : a_(std::move(a)) {
     const ColoredRows rows = color(full_rows(*a_));
@@ -148,7 +140,7 @@ class ContactFactor : public Factor {
 };
 
 template <int NB>
-class BodyFactor : public Factor {
+class BodyFactor : public BlockFactor {
  public:
   BodyFactor(const SymmetricBlocks& a, FactorKind kind) {
     const auto& matrix = dynamic_cast<const SymmetricBlockMatrix<NB>&>(a);
@@ -171,7 +163,7 @@ class BodyFactor : public Factor {
 };
 
 /// Symmetric Gauss-Seidel or incomplete Cholesky without fill, in blocks, rows by colour.
-class ColoredPreconditioner : public Preconditioner {
+class ColoredPreconditioner : public BlockFactorPreconditioner {
  public:
   explicit ColoredPreconditioner(FactorKind kind) : kind_(kind) {}
 
@@ -182,10 +174,8 @@ class ColoredPreconditioner : public Preconditioner {
   }
 
   void setup(const PreconditionerInput& input) override {
-    const bool contact = input.space == Space::contact;
-    rule_.smallest_pivot = contact ? 1e-14 : 1e-10;
-    rule_.max_restarts = contact ? 30 : 14;
-    if (contact) {
+    limit_shifts(input.space);
+    if (input.space == Space::contact) {
       factor_ = std::make_unique<ContactFactor>(input.block_crs, kind_);
     } else if (input.block_size() == 3) {
       factor_ = std::make_unique<BodyFactor<3>>(*input.ordered, kind_);
@@ -194,17 +184,8 @@ class ColoredPreconditioner : public Preconditioner {
     }
   }
 
-  PreconditionerReport compute() override {
-    return factorize_with_shifts(rule_, [&](double shift, bool last) {
-      return factor_->factorize(shift, rule_.smallest_pivot, last);
-    });
-  }
-  Teuchos::RCP<const Operator> inverse() const override { return factor_->inverse(); }
-
  private:
   FactorKind kind_;
-  ShiftRule rule_;
-  std::unique_ptr<Factor> factor_;
 };
 
 }  // namespace
