@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -128,6 +129,17 @@ class ReaderTest(FolderCase):
             with self.assertRaisesRegex(ValueError, f"victim.h5: /{path}: expected numbers from"):
                 ccpbench.read_problem(victim)
 
+    def test_a_number_that_changed(self):
+        """Content that is possible, and not what was written: the hash tells."""
+        for name, path in (("stack", "ccp/mu"), ("hyperstatic-table", "contacts/frame"),
+                           ("assembled-stack", "delassus/blocks")):
+            victim = self.folder / "victim.h5"
+            victim.write_bytes((ROOT / f"problems/data/{name}.h5").read_bytes())
+            with h5py.File(victim, "a") as file:
+                file[path][0] = np.nextafter(file[path][0], 1)
+            with self.assertRaisesRegex(ValueError, "victim.h5: attribute content_sha256: expected"):
+                ccpbench.read_problem(victim)
+
 
 class ProblemTest(FolderCase):
     def assert_solved(self, one, tolerance):
@@ -157,11 +169,11 @@ class ProblemTest(FolderCase):
     def test_compliance_is_on_the_diagonal(self):
         """[n][2], normal and tangential, m/s per N s."""
         path = self.folder / "soft.h5"
-        path.write_bytes((ROOT / "problems/data/hyperstatic-table.h5").read_bytes())
-        rigid = ccpbench.read_problem(path)
+        rigid = ccpbench.read_problem(ROOT / "problems/data/hyperstatic-table.h5")
         compliance = np.arange(1.0, 9.0).reshape(4, 2)
-        with h5py.File(path, "a") as file:
-            file["contacts/compliance"] = compliance
+        ccpbench.write_problem(path, replace(rigid, compliance=compliance[:, [0, 1, 1]]))
+        with h5py.File(path) as file:
+            np.testing.assert_array_equal(file["contacts/compliance"], compliance)
         soft, x = ccpbench.read_problem(path), np.ones((4, 3))
         np.testing.assert_allclose(soft.velocity(x) - rigid.velocity(x), compliance[:, [0, 1, 1]],
                                    rtol=1e-14)

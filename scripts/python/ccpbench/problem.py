@@ -379,7 +379,8 @@ def refuse_damage(problem: Problem) -> None:
     for path, values in arrays_of(problem):
         if not np.isfinite(values).all():
             raise ValueError(f"/{path}: expected finite numbers, found others")
-    numbers = {"/contacts/identity": (problem.identity, (n,)),
+    numbers = {"attribute gravity of /ccp": (problem.gravity, (3,)),
+               "/contacts/identity": (problem.identity, (n,)),
                "/contacts/compliance": (problem.compliance, (n, 3)),
                "/reference/gamma": (problem.reference, (problem.triples, 3)),
                **{f"/guesses/{name}/gamma": (guess, (problem.triples, 3))
@@ -406,6 +407,9 @@ def refuse_damage(problem: Problem) -> None:
     if problem.equality is not None:
         in_range("/equality/bodies", problem.equality.bodies, -1,
                  len(problem.bodies.inverse_mass))
+    if problem.content_hash() != problem.content_sha256:
+        raise ValueError(f"attribute content_sha256: expected the hash of the content, "
+                         f"{problem.content_hash()}, found {problem.content_sha256}")
 
 
 def in_range(path: str, numbers: Integers, first: int, end: int) -> None:
