@@ -29,7 +29,12 @@ Instance = tuple[int, str, str]  # contacts, name, content hash
 
 def made_of(file: Any) -> dict[str, str]:
     """How a result file was made: its provenance, with the commit cut short."""
-    made = {key: " ".join(text.split()) for key, text in file["provenance"].attrs.items()}
+    return told(file["provenance"].attrs)
+
+
+def told(provenance: Mapping[str, str]) -> dict[str, str]:
+    """Provenance as figures and tables say it: a line each, with the commit cut short."""
+    made = {key: " ".join(text.split()) for key, text in provenance.items()}
     made["commit"] = re.sub("^([0-9a-f]{9})[0-9a-f]+", r"\1", made.get("commit", "?"))
     return made
 

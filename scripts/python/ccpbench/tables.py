@@ -9,8 +9,10 @@ from ccpbench.results import Table
 
 
 class Made(Protocol):
-    """What knows how it was made: a Run, or an Origin."""
-    made: dict[str, str]
+    """What knows how it was made: a Run, a Trajectory, or an Origin."""
+
+    @property
+    def made(self) -> dict[str, str]: ...
 
 
 @dataclass

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ccpbench.arrays import Floats, Integers
 from ccpbench.problem import whole_or_not
 from ccpbench.reading import opened
+from ccpbench.results import told
 
 VERSION = 1
 Texts = list[str]
@@ -37,6 +38,11 @@ class Trajectory:
     provenance: dict[str, str] = field(default_factory=dict)
     deformation: Floats | None = None       # [f][b][3][3], F of pseudo-rigid bodies; zero of others
     deformation_rate: Floats | None = None  # [f][b][3][3], 1/s
+
+    @property
+    def made(self) -> dict[str, str]:
+        """How it was made, as figures say it."""
+        return told(self.provenance)
 
     @property
     def time(self) -> Floats:

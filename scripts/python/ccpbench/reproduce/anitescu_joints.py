@@ -10,7 +10,6 @@ from ccpbench.reproduce.anitescu_motions import fitted_order
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title, set_scale
 from ccpbench.reproduce.workshop import Workshop
 from ccpbench.styles import style_of
-from ccpbench.tables import Origin
 from ccpbench.trajectory import Trajectory, read_trajectory
 
 # ---- two rods with joints, one of which meets the ground
@@ -43,8 +42,7 @@ def draw_joints(folder: Path) -> Figure:
     motions = {(name, h): read_trajectory(folder / f"{name}-{h}.h5")
                for name in SCHEMES for h in STEPS}
     labels = list(SCHEMES)
-    sheet = Sheet([Origin(one.provenance) for one in motions.values()], [], labels, 1, 3, None,
-                  OWN_AXIS, ONE_LINE)
+    sheet = Sheet(motions.values(), [], labels, 1, 3, None, OWN_AXIS, ONE_LINE)
     drift, order, energy = sheet.grid()[0]
     every: list[float] = []
     open_by: list[float] = []
@@ -104,8 +102,7 @@ def draw_stiff(folder: Path) -> Figure:
             far[name].append(float(np.abs(stretch - STATIC).max()))
         print(f"{name}: " + ", ".join(f"{value:.2g} m at h = {h:g} s"
                                       for h, value in zip(STIFF_STEPS, far[name], strict=True)))
-    sheet = Sheet([Origin(one.provenance) for one in motions], [], labels, 1, 1, None, OWN_AXIS,
-                  ONE_LINE)
+    sheet = Sheet(motions, [], labels, 1, 1, None, OWN_AXIS, ONE_LINE)
     axes = sheet.grid()[0][0]
     for number, name in enumerate(STIFF):
         axes.plot(STIFF_STEPS, far[name], gid=name, **style_of(number))

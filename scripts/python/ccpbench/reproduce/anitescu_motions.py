@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet, limits, set_ticks
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title, set_scale
-from ccpbench.reproduce.trajectories import Floats, Trajectory, read_trajectory
 from ccpbench.reproduce.workshop import Workshop
 from ccpbench.styles import style_of
+from ccpbench.trajectory import Trajectory, read_trajectory
 
 # ---- the ellipse
 
@@ -38,11 +39,11 @@ def outline(centre: Floats, turned: Floats) -> tuple[Floats, Floats]:
 
 def draw_frames(axes: Any, motion: Trajectory) -> None:
     """Ten outlines, from light to dark."""
-    for number, frame in enumerate(np.linspace(0, len(motion.time) - 1, ELLIPSE_FRAMES)):
+    for number, frame in enumerate(np.linspace(0, len(motion.frame_time) - 1, ELLIPSE_FRAMES)):
         at = round(frame)
         x, z = outline(motion.position[at, 0], motion.orientation[at, 0])
         axes.plot(x, z, color=str(0.85 * (1 - number / (ELLIPSE_FRAMES - 1))), linewidth=0.8,
-                  gid=f"outline at {motion.time[at]:.3g} s")
+                  gid=f"outline at {motion.frame_time[at]:.3g} s")
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", xlim=(-8, 8), ylim=(-2, 14))
     panel_title(axes, f"{ELLIPSE_FRAMES} instants, stabilised")
@@ -62,10 +63,10 @@ def draw_ellipses(folder: Path) -> Figure:
         for number, h in enumerate(ELLIPSE_STEPS):
             motion = motions[name, h]
             style = {**style_of(number), "marker": "", "linewidth": 0.9}
-            axes.plot(motion.time[:-1], motion.step["penetration"], gid=f"{name}, {steps[number]}",
-                      **style)
+            axes.plot(motion.frame_time[:-1], motion.steps["penetration"],
+                      gid=f"{name}, {steps[number]}", **style)
         linear(axes, "time [s]", f"infeasibility, {name} [m]")
-        deepest = [float(motions[name, h].step["penetration"].max()) for h in ELLIPSE_STEPS]
+        deepest = [float(motions[name, h].steps["penetration"].max()) for h in ELLIPSE_STEPS]
         print(f"{name}: " + ", ".join(f"h = {h:g} s {value:.3g} m" for h, value in
                                       zip(ELLIPSE_STEPS, deepest, strict=True)) +
               f"; order {fitted_order(ELLIPSE_STEPS, deepest):.2f}")
@@ -115,7 +116,7 @@ def rod_after(folder: Path, name: str) -> tuple[dict[str, float], Trajectory]:
     """Of the first step of a rod of 1 kg at 1 m/s, h g taken off the normal impulse."""
     motion = read_trajectory(folder / f"{name}.h5")
     before, after = motion.velocity[0, 0], motion.velocity[1, 0]
-    return {"normal impulse": float(after[2] + 9.81 * motion.dt),
+    return {"normal impulse": float(after[2] + 9.81 * motion.time[0]),
             "tangential impulse": float(after[0] - before[0]), "spin": float(-after[4])}, motion
 
 
@@ -261,7 +262,7 @@ def draw_timed(folder: Path) -> Figure:
     for scheme, number in (("LCP", 0), ("relaxation", 1)):
         motion = read_trajectory(folder / f"particle-{scheme}.h5")
         style = {**style_of(number), "marker": ""}
-        height.plot(motion.time, motion.position[:, 0, 2] - 1, gid=f"height, {scheme}",
+        height.plot(motion.frame_time, motion.position[:, 0, 2] - 1, gid=f"height, {scheme}",
                     **style)
     linear(height, "time [s]", "height [m]")
     panel_title(height, "a particle, h = 0.1 / 2$^7$ s")
@@ -271,8 +272,8 @@ def draw_timed(folder: Path) -> Figure:
         every: list[float] = []
         for number, scheme in enumerate(TIMED_SCHEMES):
             motion = motions[most, scheme]
-            value = moving_average(np.asarray(motion.step[column], float))
-            at = moving_average(motion.time[1:])
+            value = moving_average(np.asarray(motion.steps[column], float))
+            at = moving_average(motion.time)
             axes.plot(at, value, gid=f"{column}, {scheme}",
                       **dict(style_of(number), markevery=(3 * number, 9)))
             every += list(value)
@@ -282,7 +283,7 @@ def draw_timed(folder: Path) -> Figure:
     print(f"{'bodies':>6} {'PATH, slides':>12}" + "".join(f"{name:>28}" for name in labels))
     for rows, bodies in TIMED_ROWS.items():
         cells = "".join(
-            f"{one.step['outer'].mean():14,.0f} {one.step['solver_time'].mean():10.2g} s "
+            f"{one.steps['outer'].mean():14,.0f} {one.steps['solver_time'].mean():10.2g} s "
             for one in (motions[rows, scheme] for scheme in TIMED_SCHEMES))
         print(f"{bodies:6} {TIMED_SLIDES[bodies]:10} s {cells}")
     return sheet.figure

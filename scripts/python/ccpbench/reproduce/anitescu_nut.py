@@ -7,11 +7,12 @@ from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
+from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title
-from ccpbench.reproduce.trajectories import Floats, Trajectory, read_trajectory
 from ccpbench.reproduce.workshop import Workshop
 from ccpbench.styles import style_of
+from ccpbench.trajectory import Trajectory, read_trajectory
 
 SETTLE, SHAKES = 2, 60  # s, and periods of 1 s
 RADIUS, NUT, HALF_WIDTH = 0.5, 1.5, 8  # m
@@ -53,9 +54,9 @@ def draw_nuts(folder: Path) -> Figure:
                      **dict(style_of(number), markevery=10))
     print(f"large disc at {nut[0]:.2f} m, mean of shakes 1-10 {nut[1:11].mean():.2f} m, of the "
           f"last ten {nut[-10:].mean():.2f} m; bed {np.median(bed):.1f} m; "
-          f"{motion.step['contacts'].mean():.0f} contacts; deepest overlap "
-          f"{motion.step['penetration'].max():.2f} m, "
-          f"{(motion.step['residual'] > 1e-8).sum()} steps not solved")
+          f"{motion.steps['contacts'].mean():.0f} contacts; deepest overlap "
+          f"{motion.steps['penetration'].max():.2f} m, "
+          f"{(motion.steps['residual'] > 1e-8).sum()} steps not solved")
     linear(heights, "shakes", "height of centre, of bed [m]")
     heights.set_ylim(0, 24)
     return sheet.figure

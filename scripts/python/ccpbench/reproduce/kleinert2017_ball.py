@@ -6,14 +6,20 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title, set_scale
-from ccpbench.reproduce.trajectories import Trajectory, read_trajectory
 from ccpbench.reproduce.workshop import Workshop
 from ccpbench.styles import style_of
+from ccpbench.trajectory import Trajectory, read_trajectory
 
 RESTITUTIONS = (0.0, 0.8)
 STEPPERS = ("shake", "rattle")
+
+
+def impulses(motion: Trajectory) -> Floats:
+    """[s], N s that the floor gave to the ball, upwards, step by step."""
+    return np.asarray(-np.asarray(motion.obstacle_force)[:, 0, 2] * motion.time[0])
 
 
 def run_bounces(shop: Workshop) -> None:
@@ -30,12 +36,14 @@ def draw_bounces(folder: Path) -> Figure:
     height, speed, impulse = sheet.grid()[0]
     for number, (label, motion) in enumerate(zip(labels, motions, strict=True)):
         style = {**style_of(number), "markevery": (9 * number, 40)}
-        height.plot(motion.time, motion.position[:, 0, 2] - 0.1, gid=f"{label}, height", **style)
-        speed.plot(motion.time, motion.velocity[:, 0, 2], gid=f"{label}, velocity", **style)
-        hits = motion.impulse() > 0.25  # of more than the weight of a step, 0.125 N s
-        impulse.plot(motion.time[1:][hits], motion.impulse()[hits], gid=f"{label}, impulse",
+        time, above = motion.frame_time, motion.position[:, 0, 2] - 0.1
+        height.plot(time, above, gid=f"{label}, height", **style)
+        speed.plot(time, motion.velocity[:, 0, 2], gid=f"{label}, velocity", **style)
+        gamma = impulses(motion)
+        hits = gamma > 0.25  # of more than the weight of a step, 0.125 N s
+        impulse.plot(motion.time[hits], gamma[hits], gid=f"{label}, impulse",
                      **{**style, "linestyle": "none", "markevery": 1})
-        print(f"{label}: largest impulse {motion.impulse().max():.4g} N s, "
+        print(f"{label}: largest impulse {gamma.max():.4g} N s, "
               f"{np.count_nonzero(hits)} steps above 0.25 N s")
     linear(height, "time [s]", "height q [m]")
     linear(speed, "time [s]", "velocity v [m/s]")
@@ -69,7 +77,7 @@ def run_phases(shop: Workshop) -> None:
 
 def impact(motion: Trajectory) -> tuple[float, float, float]:
     """Impulses of the step of the impact and of the next, N s, and the speed before, m/s."""
-    gamma = motion.impulse()
+    gamma = impulses(motion)
     at = int(np.argmax(gamma > 0))
     return float(gamma[at]), float(gamma[at + 1]), float(-motion.velocity[at, 0, 2])
 

@@ -12,7 +12,6 @@ from ccpbench.figures import Sheet
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, draw_spheres, linear, panel_title
 from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
-from ccpbench.tables import Origin
 from ccpbench.trajectory import Trajectory, read_trajectory
 
 SETTLED = 1.0    # s, in which the spheres come to rest
@@ -135,7 +134,7 @@ def draw_blades(folder: Path) -> Figure:
         raise Failure(f"{folder}: not all of the trajectories are there")
     drafts = {name: read_draft(path) for name, path in paths.items()}
     labels = [NAMES[name] for _, names in PANELS for name in names]
-    sheet = Sheet([Origin(draft.motion.provenance) for draft in drafts.values()], [], labels, 2, 3,
+    sheet = Sheet([draft.motion for draft in drafts.values()], [], labels, 2, 3,
                   None, OWN_AXIS, ONE_LINE)
     sections, (tolerances, methods, counts) = sheet.grid()
     for axes, name in zip(sections, SECTIONS, strict=True):

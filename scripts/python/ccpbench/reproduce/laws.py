@@ -6,10 +6,10 @@ import h5py
 import numpy as np
 from matplotlib.figure import Figure
 
+from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
 from ccpbench.problem import Problem, read_problem, write_problem
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, set_scale
-from ccpbench.reproduce.trajectories import Floats
 from ccpbench.reproduce.workshop import RESULTS_TOO, Workshop
 from ccpbench.results import made_of
 from ccpbench.styles import style_of

@@ -13,7 +13,6 @@ from ccpbench.figures import SMALL, Sheet
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, draw_spheres, linear, panel_title
 from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
-from ccpbench.tables import Origin
 from ccpbench.trajectory import Trajectory, read_trajectory
 
 ITERATIONS = (10, 30, 100, 200)
@@ -93,7 +92,7 @@ def draw_drums(folder: Path) -> Figure:
     if len(drums) < len(STARTS) * len(ITERATIONS):
         raise Failure(f"{folder}: not all of the trajectories are there")
     labels = [title + more for more in ("", AVERAGE) for title in STARTS.values()]
-    sheet = Sheet([Origin(drum.motion.provenance) for drum in drums.values()], [], labels, 2, 3,
+    sheet = Sheet([drum.motion for drum in drums.values()], [], labels, 2, 3,
                   None, OWN_AXIS, ONE_LINE)
     grid = sheet.grid()
     few, many = ITERATIONS[0], ITERATIONS[-1]

@@ -18,7 +18,6 @@ from ccpbench.reproduce.drawing import (
 )
 from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
-from ccpbench.tables import Origin
 from ccpbench.trajectory import Trajectory, read_trajectory
 
 ITERATIONS = (10, 30, 100)
@@ -83,8 +82,7 @@ def draw_piles(folder: Path) -> Figure:
     prepared = read_trajectory(rest)
     piles = {key: read_trajectory(path) for key, path in paths.items()}
     labels = [title for title, _ in STARTS.values()]
-    sheet = Sheet([Origin(pile.provenance) for pile in piles.values()], [], labels, 2, 3, None,
-                  OWN_AXIS, ONE_LINE)
+    sheet = Sheet(piles.values(), [], labels, 2, 3, None, OWN_AXIS, ONE_LINE)
     sections, (lost, solve, end) = sheet.grid()
     some = ITERATIONS[1]
     draw_section(sections[0], prepared, "at rest")

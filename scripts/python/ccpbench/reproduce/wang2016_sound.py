@@ -5,9 +5,9 @@ import h5py
 import numpy as np
 from matplotlib.figure import Figure
 
+from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title, set_scale
-from ccpbench.reproduce.trajectories import Floats
 from ccpbench.reproduce.workshop import RESULTS_TOO, Workshop
 from ccpbench.results import made_of
 from ccpbench.styles import style_of

@@ -12,7 +12,6 @@ from ccpbench.figures import Sheet
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, draw_spheres, linear, panel_title
 from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
-from ccpbench.tables import Origin
 from ccpbench.trajectory import Trajectory, read_trajectory
 
 ITERATIONS = (25, 50, 100, 200, 400)
@@ -88,7 +87,7 @@ def draw_cells(folder: Path) -> Figure:
     if len(cells) < len(STARTS) * len(ITERATIONS):
         raise Failure(f"{folder}: not all of the trajectories are there")
     labels = list(STARTS.values())
-    sheet = Sheet([Origin(cell.motion.provenance) for cell in cells.values()], [], labels, 1, 4,
+    sheet = Sheet([cell.motion for cell in cells.values()], [], labels, 1, 4,
                   None, OWN_AXIS, ONE_LINE)
     before, after, curves, means = sheet.grid()[0]
     shown = cells["history", SHOWN]
