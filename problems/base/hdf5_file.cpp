@@ -29,8 +29,10 @@ class Id {
   ~Id() {
     if (id_ >= 0) close_(id_);
   }
+  Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
   Id(const Id&) = delete;
   Id& operator=(const Id&) = delete;
+  Id& operator=(Id&&) = delete;
   operator hid_t() const { return id_; }  // NOLINT(google-explicit-constructor)
   bool valid() const { return id_ >= 0; }
 
@@ -288,47 +290,56 @@ std::vector<std::size_t> Hdf5File::shape(const std::string& dataset) const {
   return {extents.begin(), extents.end()};
 }
 
+/// A dataset of numbers that is open.
+struct Hdf5File::Numbers {
+  Id data;
+  Id space;
+  std::vector<hsize_t> shape;
+};
+
 template <class T>
-Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
+Hdf5File::Numbers Hdf5File::open_numbers(const std::string& dataset) const {
   if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
-  const Id data(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
+  Id data(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
   if (!data.valid()) fail(dataset, "a dataset", "something else");
   const Id type(H5Dget_type(data), H5Tclose);
   if (!is_readable_as<T>(type)) fail(dataset, kind_of<T>(), "values of another type");
-  const Id space(H5Dget_space(data), H5Sclose);
-  const std::vector<hsize_t> shape = extents_of(space);
-  const hssize_t size = H5Sget_simple_extent_npoints(space);
-  if (!may_hold(id_, data, size, H5Tget_size(type))) {
+  Id space(H5Dget_space(data), H5Sclose);
+  std::vector<hsize_t> shape = extents_of(space);
+  if (!may_hold(id_, data, H5Sget_simple_extent_npoints(space), H5Tget_size(type))) {
     fail(dataset, "as much as the file could hold", "a claim to the shape " + shape_text(shape));
   }
+  return {std::move(data), std::move(space), std::move(shape)};
+}
+
+void Hdf5File::fail_to_read(const std::string& dataset, const Numbers& numbers) const {
+  fail(dataset, "readable data of shape " + shape_text(numbers.shape), "damaged or missing data");
+}
+
+template <class T>
+Hdf5File::Array<T> Hdf5File::read(const std::string& dataset) const {
+  const Numbers from = open_numbers<T>(dataset);
+  const hssize_t size = H5Sget_simple_extent_npoints(from.space);
   Array<T> array;
-  array.shape.assign(shape.begin(), shape.end());
+  array.shape.assign(from.shape.begin(), from.shape.end());
   array.data.resize(static_cast<std::size_t>(size));
-  if (size > 0 && H5Dread(data, ElementType<T>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+  if (size > 0 && H5Dread(from.data, ElementType<T>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
                           array.data.data()) < 0) {
-    fail(dataset, "readable data of shape " + shape_text(shape), "damaged or missing data");
+    fail_to_read(dataset, from);
   }
   return array;
 }
 
 template <class T>
-Hdf5File::Array<T> Hdf5File::read_rows(const std::string& dataset, std::size_t first,
-                                       std::size_t count) const {
-  if (!has(dataset)) fail(dataset, "a dataset", "nothing of that name");
-  const Id data(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
-  if (!data.valid()) fail(dataset, "a dataset", "something else");
-  const Id type(H5Dget_type(data), H5Tclose);
-  if (!is_readable_as<T>(type)) fail(dataset, kind_of<T>(), "values of another type");
-  const Id space(H5Dget_space(data), H5Sclose);
-  std::vector<hsize_t> shape = extents_of(space);
-  const std::size_t rows = shape.empty() ? 0 : shape.front();
+Hdf5File::Array<T> Hdf5File::read_range(const std::string& dataset, std::size_t first,
+                                        std::size_t count) const {
+  const Numbers from = open_numbers<T>(dataset);
+  const std::size_t rows = from.shape.empty() ? 0 : from.shape.front();
   if (first > rows || count > rows - first) {
     fail(dataset, fmt::format("rows {} to {}", first, first + count),
-         "the shape " + shape_text(shape));
+         "the shape " + shape_text(from.shape));
   }
-  if (!may_hold(id_, data, H5Sget_simple_extent_npoints(space), H5Tget_size(type))) {
-    fail(dataset, "as much as the file could hold", "a claim to the shape " + shape_text(shape));
-  }
+  std::vector<hsize_t> shape = from.shape;
   shape.front() = count;
   Array<T> array;
   array.shape.assign(shape.begin(), shape.end());
@@ -338,11 +349,12 @@ Hdf5File::Array<T> Hdf5File::read_rows(const std::string& dataset, std::size_t f
   if (size == 0) return array;
   std::vector<hsize_t> start(shape.size(), 0);
   start.front() = first;
-  H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr);
+  H5Sselect_hyperslab(from.space, H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr);
   const Id memory(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
                   H5Sclose);
-  if (H5Dread(data, ElementType<T>::memory(), memory, space, H5P_DEFAULT, array.data.data()) < 0) {
-    fail(dataset, "readable data of shape " + shape_text(shape), "damaged or missing data");
+  if (H5Dread(from.data, ElementType<T>::memory(), memory, from.space, H5P_DEFAULT,
+              array.data.data()) < 0) {
+    fail_to_read(dataset, from);
   }
   return array;
 }
@@ -419,27 +431,26 @@ void Hdf5File::write_rows(const std::string& dataset, const std::vector<std::siz
 }
 
 void Hdf5File::read_rows(const std::string& dataset, const TakeRows& rows) const {
-  const std::vector<std::size_t> shape = this->shape(dataset);
-  const std::vector<hsize_t> extents(shape.begin(), shape.end());
-  const Id set(H5Dopen2(id_, inside(dataset).c_str(), H5P_DEFAULT), H5Dclose);
-  const bool read = by_chunks(
-      set, extents, [&](hsize_t first, hsize_t count, double* data, hid_t memory, hid_t at) {
-        if (H5Dread(set, H5T_NATIVE_DOUBLE, memory, at, H5P_DEFAULT, data) < 0) return false;
-        rows(first, count, data);
-        return true;
-      });
-  if (!read) {
-    fail(dataset, "readable data of shape " + shape_text(extents), "damaged or missing data");
-  }
+  const Numbers from = open_numbers<double>(dataset);
+  const bool read =
+      by_chunks(from.data, from.shape,
+                [&](hsize_t first, hsize_t count, double* data, hid_t memory, hid_t at) {
+                  if (H5Dread(from.data, H5T_NATIVE_DOUBLE, memory, at, H5P_DEFAULT, data) < 0) {
+                    return false;
+                  }
+                  rows(first, count, data);
+                  return true;
+                });
+  if (!read) fail_to_read(dataset, from);
 }
 
 template Hdf5File::Array<double> Hdf5File::read(const std::string&) const;
 template Hdf5File::Array<std::int32_t> Hdf5File::read(const std::string&) const;
 template Hdf5File::Array<std::int64_t> Hdf5File::read(const std::string&) const;
-template Hdf5File::Array<double> Hdf5File::read_rows(const std::string&, std::size_t,
-                                                     std::size_t) const;
-template Hdf5File::Array<std::int32_t> Hdf5File::read_rows(const std::string&, std::size_t,
-                                                           std::size_t) const;
+template Hdf5File::Array<double> Hdf5File::read_range(const std::string&, std::size_t,
+                                                      std::size_t) const;
+template Hdf5File::Array<std::int32_t> Hdf5File::read_range(const std::string&, std::size_t,
+                                                            std::size_t) const;
 template void Hdf5File::write(const std::string&, const std::vector<double>&,
                               const std::vector<std::size_t>&);
 template void Hdf5File::write(const std::string&, const std::vector<std::int32_t>&,

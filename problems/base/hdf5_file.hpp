@@ -57,7 +57,7 @@ class Hdf5File {
   /// Reads `count` rows from row `first` on, and nothing else of the dataset. @throws InputError
   /// also for rows that it does not have
   template <class T>
-  Array<T> read_rows(const std::string& dataset, std::size_t first, std::size_t count) const;
+  Array<T> read_range(const std::string& dataset, std::size_t first, std::size_t count) const;
   std::vector<std::string> read_strings(const std::string& dataset) const;
   /// Writes a chunked, shuffled and compressed dataset; groups on the way are made.
   template <class T>
@@ -104,6 +104,10 @@ class Hdf5File {
   std::string inside(const std::string& object) const;
   [[noreturn]] void fail(const std::string& place, const std::string& expected,
                          const std::string& found) const;
+  struct Numbers;
+  template <class T>
+  Numbers open_numbers(const std::string& dataset) const;
+  [[noreturn]] void fail_to_read(const std::string& dataset, const Numbers& numbers) const;
 
   std::int64_t id_ = -1;               ///< hid_t; -1 = closed
   std::unique_ptr<OutputFile> aside_;  ///< of one that is written on disk

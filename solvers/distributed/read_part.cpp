@@ -64,8 +64,8 @@ class RangeReader {
     ranks_.together([&] {
       check_shape(file_, dataset, rows, tail);
       data = file_
-                 .read_rows<T>(dataset, static_cast<std::size_t>(first(rows)),
-                               static_cast<std::size_t>(count(rows)))
+                 .read_range<T>(dataset, static_cast<std::size_t>(first(rows)),
+                                static_cast<std::size_t>(count(rows)))
                  .data;
     });
     return data;
