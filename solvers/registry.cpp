@@ -6,6 +6,7 @@
 #include "solvers/admm/admm.hpp"
 #include "solvers/apgd/apgd.hpp"
 #include "solvers/bb/bb.hpp"
+#include "solvers/core/limited_on_ranks.hpp"
 #include "solvers/coulomb/coulomb.hpp"
 #include "solvers/ipm/ipm.hpp"
 #include "solvers/lcp/lcp.hpp"
@@ -65,7 +66,7 @@ std::vector<SolverEntry>& entries() {
       {"ipm",
        {Law::convex},
        {Form::bodies, Form::assembled},
-       {Feature::compliant, Feature::rolling, Feature::equality},
+       {Feature::compliant, Feature::rolling, Feature::equality, Feature::distributed},
        false,
        "interior-point method with inexact Krylov directions (Kleinert, Simeon and Obermayr)",
        make<IpmSolver>},
@@ -263,7 +264,11 @@ std::string why_unsupported(const SolverSpec& spec, const ContactProblem& proble
 }
 
 std::string why_unsupported_on_ranks(const SolverSpec& spec) {
-  if (solver_entry(spec.id).has(Feature::distributed)) return "";
+  if (solver_entry(spec.id).has(Feature::distributed)) {
+    const auto solver = make_solver(spec);
+    const auto* const limited = dynamic_cast<const LimitedOnRanks*>(solver.get());
+    return limited ? limited->why_not_on_ranks() : "";
+  }
   std::string others;
   for (const SolverEntry& other : solver_entries()) {
     if (other.has(Feature::distributed)) others += (others.empty() ? "" : ", ") + other.id;

@@ -260,6 +260,7 @@ ProblemPart read_part(const std::string& path, const Ranks& ranks, PartitionKind
   take("/contacts/arm_a", {3}, true, problem.arm_a);
   take("/contacts/arm_b", {3}, true, problem.arm_b);
   take("/contacts/compliance", {2}, true, problem.compliance);
+  take("/contacts/stiffness", {2}, true, problem.stiffness);
   take("/bodies/inverse_mass", {}, false, problem.inverse_mass);
   take("/bodies/inverse_inertia", {3, 3}, false, problem.inverse_inertia);
   if (bodies.empty()) {  // see ProblemPart

@@ -16,8 +16,10 @@
 namespace ccp {
 namespace {
 
-/// The cones of all contacts: C = {n >= |t|} about the normal, or the half-line where mu = 0.
+/// The cones of this rank's contacts: C = {n >= |t|} about the normal; the half-line for mu = 0.
+/// What is summed over them below, or the extreme of them, is that of all ranks.
 struct Cones {
+  const Ranks& ranks;
   DeviceArray<const double* [3]> normal;
   DeviceArray<const double*> mu;
   std::size_t size() const { return mu.extent(0); }
@@ -39,7 +41,9 @@ Centrality centrality(const Cones& cones, const VectorView& x, const VectorView&
       },
       Kokkos::Sum<double>(result.dot), Kokkos::Sum<double>(result.along),
       Kokkos::Sum<double>(result.logs));
-  return result;
+  double sums[3] = {result.dot, result.along, result.logs};
+  cones.ranks.sum(sums, 3);
+  return {sums[0], sums[1], sums[2]};
 }
 
 /// y with x o y = alpha e, that is alpha x^-1.
@@ -79,7 +83,7 @@ double max_step(const Cones& cones, const VectorView& x, const VectorView& dx, c
         lower(smallest, jordan::max_step(yc, dyc, n, mu(c) == 0));
       },
       Smallest(theta));
-  return theta;
+  return -cones.ranks.largest(-theta);
 }
 
 /// z <- z + theta dz.
@@ -101,16 +105,16 @@ bool is_feasible(const Cones& cones, const VectorView& y, const VectorView& d, d
         if (!(mu(c) == 0 ? dot(z, n) > 0 : jordan::is_interior(z, n))) ++count;
       },
       outside);
-  return outside == 0;
+  return cones.ranks.sum(static_cast<long long>(outside)) == 0;
 }
 
-double max_abs(const VectorView& z) {
+double max_abs(const Ranks& ranks, const VectorView& z) {
   double largest = 0;
   Kokkos::parallel_reduce(
       "ccp::Ipm::max_abs", range(z.extent(0)),
       KOKKOS_LAMBDA(const int i, double& maximum) { raise(maximum, fabs(z(i))); },
       Largest(largest));
-  return largest;
+  return ranks.largest(largest);
 }
 
 }  // namespace
@@ -201,6 +205,20 @@ void IpmSolver::check_options(const std::vector<std::string>& given) const {
   }
 }
 
+std::string IpmSolver::why_not_on_ranks() const {
+  const auto reason = [](const std::string& option, const std::string& value,
+                         const std::string& instead) {
+    return "ipm with " + option + "=" + value + " does not run on several ranks; " + option + "=" +
+           instead + " does";
+  };
+  if (is_direct_method(options_.method)) return reason("krylov", options_.method, "cg");
+  if (options_.apply != "matrix_free") return reason("operator", options_.apply, "matrix_free");
+  if (preconditioner_entry(options_.preconditioner).form != MatrixForm::none) {
+    return reason("preconditioner", options_.preconditioner, "block_diagonal");
+  }
+  return "";
+}
+
 DeviceArray<double* [2]> IpmSolver::regularization(const Problem& problem) const {
   const ContactProblem& host = problem.host();
   const std::size_t n = host.contacts();
@@ -234,8 +252,10 @@ void IpmSolver::setup(const Problem& problem) {
   const double of_pools = options_.regularization == "none"
                               ? 0
                               : options_.relative_regularization * problem.delassus_scale();
-  system_ = Teuchos::rcp(new NewtonSystem(problem, regularization(problem), of_pools));
-  if (problem.triples() == 0) return;
+  problem.ranks().together([&] {
+    system_ = Teuchos::rcp(new NewtonSystem(problem, regularization(problem), of_pools));
+  });
+  if (problem.all_triples() == 0) return;
   equations_ = std::make_unique<NewtonEquations>(problem, system_);
   newton_ = std::make_unique<LinearSolver>(
       *equations_, options_.method, options_.krylov, options_.apply,
@@ -282,13 +302,13 @@ void start_impulses(const Cones& cones, double start, const VectorView& x) {
 }
 
 /// sum over contacts of |x_c . y_c|
-double sum_of_products(const VectorView& x, const VectorView& y) {
+double sum_of_products(const Ranks& ranks, const VectorView& x, const VectorView& y) {
   double sum = 0;
   Kokkos::parallel_reduce(
       "ccp::Ipm::initial_alpha", range(x.extent(0) / 3),
       KOKKOS_LAMBDA(const int c, double& total) { total += fabs(dot(load3(x, c), load3(y, c))); },
       sum);
-  return sum;
+  return ranks.sum(sum);
 }
 
 /// d <- (y - d) / s.
@@ -328,7 +348,7 @@ class Run {
   Observer& observer_;
   const Scaled scaled_;
   const Cones cones_;
-  const int n_;  ///< cones of contacts and of rolling resistance
+  const double n_;  ///< cones of contacts and of rolling resistance, on all ranks
   Info info_;
 
   const Teuchos::RCP<Vector> dgamma_vector_, b_vector_;
@@ -359,8 +379,8 @@ Run::Run(const IpmOptions& options, const Problem& problem, Teuchos::RCP<NewtonS
       on_system_(on_system),
       observer_(observer),
       scaled_(options, problem),
-      cones_{problem.normal(), problem.mu()},
-      n_(problem.contacts() + pools_.cones()),
+      cones_{problem.ranks(), problem.normal(), problem.mu()},
+      n_(static_cast<double>(problem.all_contacts() + pools_.cones())),
       dgamma_vector_(Teuchos::rcp(new Vector(problem.map(), 1))),
       b_vector_(Teuchos::rcp(new Vector(problem.map(), 1))),
       dgamma_(read_write_view(*dgamma_vector_)),
@@ -387,7 +407,7 @@ void Run::start() {
   start_impulses(cones_, scaled_.start, x_);
   system_->velocity(x_, y_);
   if (n_ > 0) {
-    alpha_ = sum_of_products(x_, y_) / (2.0 * n_);  // eq. 34
+    alpha_ = sum_of_products(cones_.ranks, x_, y_) / (2 * n_);  // eq. 34
     // Where r + N x happens to vanish any positive value does.
     if (!(alpha_ > 0)) alpha_ = scaled_.start;
     pools_.start(x_, alpha_, y_);
@@ -396,7 +416,7 @@ void Run::start() {
     pools_.central_partner(x_, alpha_, y_);
     s_ = 2 * alpha_;
     artificial_direction(y_, s_, d_);
-    d_norm_ = max_abs(d_);
+    d_norm_ = max_abs(cones_.ranks, d_);
   } else {
     feasible_ = true;  // joints alone: a linear system
   }
@@ -432,7 +452,7 @@ std::optional<End> Run::look() {
 /// The centring parameter (Sect. 5.1): f_cen is zero on the central path.
 void Run::aim() {
   if (n_ == 0) return;
-  const double terms = feasible_ ? n_ : n_ + 1.0;
+  const double terms = feasible_ ? n_ : n_ + 1;
   const double total = feasible_ ? now_.dot : now_.dot + s_;
   f_cen_ = 2 * terms * std::log(total / terms) - now_.logs - (feasible_ ? 0 : 2 * std::log(s_));
   beta_ = choose_beta(options_, f_cen_);
@@ -447,7 +467,7 @@ double Run::tolerance() const {
   const double given = options_.krylov_tolerance;
   if (pools_.empty() || n_ == 0) return given;
   const auto of_cones = std::make_pair(std::size_t{0}, x_.extent(0) - 3 * pools_.joints());
-  const double impulse = max_abs(Kokkos::subview(x_, of_cones));
+  const double impulse = max_abs(cones_.ranks, Kokkos::subview(x_, of_cones));
   const double right = std::sqrt(vector_kernels::dot(b_, b_));
   return std::min(given, std::max(1e-14, given * alpha_ / (impulse * right)));
 }
@@ -549,7 +569,7 @@ Info Run::finish(const End& end, Vector& gamma) {
 
 Info IpmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
-  if (problem_->triples() == 0) {
+  if (problem_->all_triples() == 0) {
     info.status = Status::converged;
   } else {
     info = Run(options_, *problem_, system_, *newton_, on_system, observer)(gamma);

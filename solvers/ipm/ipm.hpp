@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 
+#include "solvers/core/limited_on_ranks.hpp"
 #include "solvers/core/solver.hpp"
 #include "solvers/ipm/newton_matrix.hpp"
 #include "solvers/preconditioners/linear_solver.hpp"
@@ -46,12 +47,14 @@ struct IpmOptions {
 /// or with exact ones by a direct method.
 /// Own residual: max(|x.(y - s d)| / n, s |d|_inf), mixing J and m/s as the papers do.
 /// Cost per outer iteration: one Krylov solve and two products with N.
-/// Law: convex. Forms: both. Warm start: no. Any Kokkos back end. See README.md beside this file.
-class IpmSolver : public Solver, public SystemSource {
+/// Law: convex. Forms: both. Warm start: no. Any Kokkos back end. On several ranks: matrix-free.
+/// See README.md beside this file.
+class IpmSolver : public Solver, public SystemSource, public LimitedOnRanks {
  public:
   IpmSolver();
   OptionList options() override;
   void check_options(const std::vector<std::string>& given) const override;
+  std::string why_not_on_ranks() const override;
   void setup(const Problem& problem) override;
   Info solve(Vector& gamma, Observer& observer) override;
 

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <vector>
 
+#include "solvers/core/ranks.hpp"
 #include "solvers/core/vector_kernels.hpp"
 
 namespace ccp {
@@ -22,6 +23,11 @@ class KrylovVector : public Vector {
  public:
   explicit KrylovVector(const Vector& vector) : Vector(vector) {}
 };
+
+/// x . y of vectors of which every rank has a part. Collective.
+inline double dot(const Vector& x, const Vector& y) {
+  return Ranks(x.getMap()->getComm()).sum(vector_kernels::dot(read_view(x), read_view(y)));
+}
 
 }  // namespace ccp
 
@@ -82,14 +88,14 @@ class MultiVecTraits<double, ccp::KrylovVector> {
   }
   static void MvDot(const MV& a, const MV& b, std::vector<double>& dots) {
     if (single(a) && single(b)) {
-      dots[0] = ccp::vector_kernels::dot(ccp::read_view(a), ccp::read_view(b));
+      dots[0] = ccp::dot(a, b);
     } else {
       Base::MvDot(a, b, dots);
     }
   }
   static void MvNorm(const MV& x, std::vector<double>& norms, NormType type = TwoNorm) {
     if (single(x) && type == TwoNorm) {
-      norms[0] = std::sqrt(ccp::vector_kernels::dot(ccp::read_view(x), ccp::read_view(x)));
+      norms[0] = std::sqrt(ccp::dot(x, x));
     } else {
       Base::MvNorm(x, norms, type);
     }

@@ -49,8 +49,8 @@ class WatchedInverse : public Operator {
     inverse_->apply(x, y, mode, alpha, beta);
     if (!watch_) return;
     // x = 0 is no residual to judge by: the method has converged.
-    const double product = vector_kernels::dot(read_view(x), read_view(y));
-    if (!(product > 0) && vector_kernels::dot(read_view(x), read_view(x)) > 0) {
+    const double product = dot(x, y);
+    if (!(product > 0) && dot(x, x) > 0) {
       // Kept here as well, because some of Belos' methods throw on what they have caught as a plain
       // std::exception.
       fault_ = fmt::format("r.Mr = {:.2e} in application {}", product, applies_ - before_);

@@ -138,9 +138,12 @@ class Ranks(unittest.TestCase):
              "block.h5: contacts: expected at least as many as ranks, 2, found 1"),
             (("nothing.h5", "--solver", "pgj", "--ranks", "2"),
              "nothing.h5: contacts: expected at least as many as ranks, 2, found 0"),
-            (("pile.h5", "--solver", "ipm", "--ranks", "2"),
-             ("--ranks: expected 1 with ipm, found 2: ipm does not run on several ranks; "
-              "pgj, apgd, bb do")),
+            (("pile.h5", "--solver", "admm", "--ranks", "2"),
+             ("--ranks: expected 1 with admm, found 2: admm does not run on several ranks; "
+              "pgj, apgd, bb, ipm do")),
+            (("pile.h5", "--solver", "ipm[krylov=cholmod]", "--ranks", "2"),
+             ("--ranks: expected 1 with ipm, found 2: ipm with krylov=cholmod does not run on "
+              "several ranks; krylov=cg does")),
             (("assembled.h5", "--solver", "pgj", "--ranks", "2"),
              ("assembled.h5: form: expected bodies, which alone can be spread over ranks, "
               "found assembled")),

@@ -102,7 +102,10 @@ void check_iterates(const std::string& path, const std::string& solver, double t
     const Info info = solve(solver, whole, iterations, expected);
     const Info info_here = solve(solver, problem, iterations, found);
     CHECK(info_here.counters.outer == info.counters.outer);
-    CHECK(info_here.counters.operator_applies == info.counters.operator_applies);
+    // Rounding may end a Krylov method an iteration earlier or later.
+    const double applies = static_cast<double>(info.counters.operator_applies);
+    CHECK(static_cast<double>(info_here.counters.operator_applies) ==
+          Approx(applies).epsilon(0).margin(info.counters.krylov > 0 ? 0.1 * applies : 0));
     CHECK(info_here.own_residual == Approx(info.own_residual).epsilon(1e4 * tolerance));
     CHECK(difference(mpi.world(), to_host(found), to_host(expected), part.distribution.contact) <=
           tolerance);
@@ -142,6 +145,7 @@ TEST_CASE("every rank reads its part of a problem", "[reading]") {
   RandomShape shape;
   shape.bodies = 40, shape.contacts = 130;
   ContactProblem host = compliant_form(random_problem(shape), 3);
+  for (std::size_t k = 0; k < 260; ++k) host.stiffness.push_back(1.0 + static_cast<double>(k));
   host.reference = Reference{random_vector(390, 5), {}, {{"residual", 0.5}}, "made up"};
   const SharedFile file(ranks, host);
   for (const PartitionKind kind : enum_values<PartitionKind>()) {
@@ -161,6 +165,7 @@ TEST_CASE("every rank reads its part of a problem", "[reading]") {
     CHECK(own.arm_a == rows_of(host.arm_a, d.contact, 3));
     CHECK(own.arm_b == rows_of(host.arm_b, d.contact, 3));
     CHECK(own.compliance == rows_of(host.compliance, d.contact, 2));
+    CHECK(own.stiffness == rows_of(host.stiffness, d.contact, 2));
     CHECK(own.reference->gamma == rows_of(host.reference->gamma, d.contact, 3));
     CHECK(own.reference->method == "made up");
     CHECK(own.reference->measures.at("residual") == 0.5);
@@ -271,10 +276,17 @@ TEST_CASE("iterates do not depend on the number of ranks", "[solvers]") {
     check_iterates(file.path(), "pgj", 1e-13);
     check_iterates(file.path(), "apgd", 1e-10);
     check_iterates(file.path(), "bb", 1e-8);  // whose lengths amplify what rounding does
+    for (const char* const method : {"cg", "bicgstab", "gmres"}) {
+      const std::string solver = "ipm[krylov=" + std::string(method);
+      check_iterates(file.path(), solver + "]", 1e-9, 1);
+      check_iterates(file.path(), solver + ",krylov_tolerance=1e-12]", 1e-7, 10);
+    }
+    check_iterates(file.path(), "ipm[preconditioner=none,krylov_tolerance=1e-12]", 1e-7, 10);
   }
   const SharedFile compliant(mpi.world(), compliant_form(host, 7));
   check_iterates(compliant.path(), "pgj", 1e-13);
   check_iterates(compliant.path(), "apgd", 1e-10);
+  check_iterates(compliant.path(), "ipm[krylov_tolerance=1e-12]", 1e-7, 10);
 }
 
 TEST_CASE("pgj's iterates on Test Problem 3 agree to 1e-13", "[solvers]") {
@@ -295,10 +307,11 @@ void check_solved(const ContactProblem& host) {
   const Problem judged(numbered.problem, numbered.distribution);
   Referee shared_referee(judged);
   Redistribution to_referee(problem.map(), judged.map());
-  for (const char* const solver : {"apgd", "bb"}) {
+  for (const char* const solver :
+       {"apgd[tolerance=1e-10]", "bb[tolerance=1e-10]", "ipm[krylov_tolerance=1e-8]"}) {
     INFO(solver);
     Vector gamma(problem.map(), 1);
-    const Info info = solve(std::string(solver) + "[tolerance=1e-10]", problem, 5000, gamma);
+    const Info info = solve(solver, problem, 5000, gamma);
     CHECK(info.status == Status::converged);
     const Measures found = shared_referee.measure(to_referee(gamma));
     CHECK(found[Measure::residual] < 1e-8);
@@ -345,10 +358,23 @@ TEST_CASE("ranks may have no contacts and no bodies", "[solvers]") {
     CHECK(part.problem.rotates() == rotates);
     check_iterates(file.path(), "pgj", 1e-13);
     check_iterates(file.path(), "apgd", 1e-9, 10);
+    check_iterates(file.path(), "ipm[krylov_tolerance=1e-12]", 1e-7, 10);
     const SharedFile compliant(ranks, compliant_form(host, 6));
     check_iterates(compliant.path(), "apgd", 1e-9, 10);
     check_iterates(compliant.path(), "bb", 1e-8, 10);
   }
+}
+
+TEST_CASE("bad input that a solver finds in the part of one rank is that of all", "[solvers]") {
+  const MpiSession mpi;
+  RandomShape shape;
+  shape.bodies = 3, shape.contacts = 12;
+  const SharedFile file(mpi.world(), random_problem(shape));
+  const ProblemPart part = read_part(file.path(), mpi.world());
+  const Problem problem(part.problem, part.distribution);
+  // A rank without contacts misses no stiffness.
+  const auto solver = make_solver(SolverSpec::parse("ipm[regularization=elastic]"));
+  check_parts(error_of([&] { solver->setup(problem); }), {"expected contact stiffnesses and dt"});
 }
 
 TEST_CASE("what cannot be spread over ranks is refused by all of them", "[reading]") {

@@ -270,8 +270,19 @@ TEST_CASE("enumerations and their texts") {
 }
 
 TEST_CASE("a feature that a solver does not have is refused in one sentence") {
-  CHECK(why_unsupported_on_ranks({"ipm", {}}) ==
-        "ipm does not run on several ranks; pgj, apgd, bb do");
+  CHECK(why_unsupported_on_ranks({"admm", {}}) ==
+        "admm does not run on several ranks; pgj, apgd, bb, ipm do");
+  const auto reason = [](const std::string& text) {
+    return why_unsupported_on_ranks(SolverSpec::parse(text));
+  };
+  CHECK(reason("ipm[krylov=gmres,preconditioner=none]").empty());
+  CHECK(reason("ipm[krylov=cholmod]") ==
+        "ipm with krylov=cholmod does not run on several ranks; krylov=cg does");
+  CHECK(reason("ipm[operator=crs]") ==
+        "ipm with operator=crs does not run on several ranks; operator=matrix_free does");
+  CHECK(reason("ipm[preconditioner=block_ic0]") ==
+        "ipm with preconditioner=block_ic0 does not run on several ranks; "
+        "preconditioner=block_diagonal does");
   ContactProblem p;
   p.mu = {0.5};
   p.compliance = {1, 0};
