@@ -177,16 +177,19 @@ Info CoulombSolver::solve(Vector& gamma, Observer& observer) {
     info.status = stopped ? Status::stopped_by_observer : Status::converged;
   } else {
     info = follows_ ? newton(gamma, observer) : fixed_point(gamma, observer, info);
-    // The nearer the answer, the better the fixed point converges: sweeps bring it nearer.
+    // The nearer the answer, the better the fixed point converges: sweeps bring it nearer. Where
+    // they are slow it is tried from where it is, and each time they may go on for longer.
     double aim = options_.sweep_to;
+    long patience = 4 * SweepObserver::sweeps_per_outer;
     const auto gave_up = [&] {
       return follows_ && options_.iteration == "auto" &&
              (info.status == Status::stagnated || info.status == Status::numerical_error);
     };
     while (gave_up()) {
-      if (info.own_residual > aim) info = sweep(aim, gamma, observer, info);
+      if (info.own_residual > aim) info = sweep(aim, patience, gamma, observer, info);
       if (gave_up()) info = fixed_point(gamma, observer, info);
-      aim = 0.1 * std::min(aim, info.own_residual);
+      if (info.own_residual <= aim) aim = 0.1 * info.own_residual;
+      patience *= 2;
     }
   }
   info.own_residual_name = own_residual_name;
@@ -227,16 +230,18 @@ Info CoulombSolver::newton(Vector& gamma, Observer& observer) {
   return info;
 }
 
-/// Sweeps of pgs[law=coulomb] until the own residual is at most aim.
-/// @param before  what was done until then
+/// Sweeps of pgs[law=coulomb] until the own residual is at most aim, or they are slow.
+/// @param patience  sweeps before that is asked
+/// @param before    what was done until then
 /// @return with the status stagnated where the fixed point is to go on
-Info CoulombSolver::sweep(double aim, Vector& gamma, Observer& observer, const Info& before) {
+Info CoulombSolver::sweep(double aim, long patience, Vector& gamma, Observer& observer,
+                          const Info& before) {
   if (!sweeper_) {
     sweeper_ = inner_solvers_.make(SolverSpec::parse("pgs[law=coulomb,tolerance=0]"));
     sweeper_->setup(*problem_);
   }
   const long most = options_.max_outer * SweepObserver::sweeps_per_outer;
-  SweepObserver watch(*problem_, std::max(aim, options_.tolerance), most, before.counters,
+  SweepObserver watch(*problem_, std::max(aim, options_.tolerance), most, patience, before.counters,
                       observer);
   const Info swept = sweeper_->solve(gamma, watch);
   Info info = before;
@@ -248,7 +253,7 @@ Info CoulombSolver::sweep(double aim, Vector& gamma, Observer& observer, const I
     info.status = Status::stopped_by_observer;
   } else if (info.own_residual <= options_.tolerance) {
     info.status = Status::converged;
-  } else if (watch.reached()) {
+  } else if (watch.reached() || watch.slow()) {
     info.status = Status::stagnated;
   } else {
     info.status = Status::max_iterations;

@@ -61,7 +61,7 @@ class CoulombSolver : public Solver {
   void start(const Vector& gamma);
   Info fixed_point(Vector& gamma, Observer& observer, const Info& before);
   Info newton(Vector& gamma, Observer& observer);
-  Info sweep(double aim, Vector& gamma, Observer& observer, const Info& before);
+  Info sweep(double aim, long patience, Vector& gamma, Observer& observer, const Info& before);
 
   InnerSolvers inner_solvers_;
   CoulombOptions options_;
