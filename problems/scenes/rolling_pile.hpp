@@ -7,7 +7,7 @@
 namespace ccp {
 
 /// Spheres that turn, with rolling resistance, dropped as a loose tower that collapses into a heap:
-/// material of Wang 2016 Table 1, whose piles are poured one by one instead.
+/// material of Wang 2016 Table 1, whose piles are poured (pouring.hpp).
 std::unique_ptr<Scene> rolling_pile_scene();
 
 }  // namespace ccp

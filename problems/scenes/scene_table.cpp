@@ -15,6 +15,7 @@
 #include "problems/scenes/lifter_drum.hpp"
 #include "problems/scenes/pile.hpp"
 #include "problems/scenes/planar.hpp"
+#include "problems/scenes/pouring.hpp"
 #include "problems/scenes/rolling_pile.hpp"
 #include "problems/scenes/rotating_drum.hpp"
 #include "problems/scenes/soft_ellipsoids.hpp"
@@ -45,6 +46,12 @@ const std::vector<SceneEntry>& larger_scenes() {
        "",
        "spheres",
        rolling_pile_scene},
+      {"pouring",
+       "Spheres with rolling resistance, let in over time, that form a heap (Wang 2016)",
+       {Can::motion},
+       "",
+       "spheres",
+       pouring_scene},
       {"rotating-drum",
        "Spheres of two sizes in a drum that turns (Wang 2016)",
        {Can::motion},

@@ -43,9 +43,8 @@ class NewtonEquations : public ChangingMatrix {
   void update() override { matrix_->update(*system_); }
   Teuchos::RCP<const Operator> product(const std::string& apply) override;
   PreconditionerInput input() const override {
-    return {problem_.map(), problem_.triples(),      matrix_->diagonal(),
-            matrix_->crs(), matrix_->block_crs(),    Space::contact,
-            Teuchos::null,  system_->pools().pairs()};
+    return {problem_.map(),       problem_.triples(), matrix_->diagonal(), matrix_->crs(),
+            matrix_->block_crs(), Space::contact,     Teuchos::null,       system_->roots()};
   }
 
  private:

@@ -54,6 +54,7 @@ NewtonPools::NewtonPools(const Problem& problem, double regularization)
       base_("ccp::NewtonPools::base", size_),
       base_cross_("ccp::NewtonPools::base_cross", rolling_),
       cross_("ccp::NewtonPools::cross", rolling_),
+      second_scaling_("ccp::NewtonPools::second_scaling", rolling_),
       scaling_("ccp::NewtonPools::scaling", rolling_),
       split_("ccp::NewtonPools::split", rolling_),
       dsplit_("ccp::NewtonPools::dsplit", rolling_),
@@ -132,6 +133,7 @@ void NewtonPools::steps(const VectorView& dgamma, const VectorView& dx) const {
 void NewtonPools::set_scaling(const VectorView& x, const VectorView& y) {
   if (empty()) return;
   const NewtonPools self = *this;
+  const auto second = second_scaling_;
   const auto scaling = scaling_;
   const auto split = split_;
   const auto cross = cross_, base = base_cross_;
@@ -140,6 +142,7 @@ void NewtonPools::set_scaling(const VectorView& x, const VectorView& y) {
         if (self.is_idle(k)) return;
         const Wide spread = self.spread(k, split(k), load3(y, self.first_ + k));
         const jordan::WideScaling s = make_scaling(self.impulse(k, x), spread, {1, 0, 0});
+        second(k) = s;
         const double hh = s.high * s.high, ll = s.low * s.low, side = s.high * s.low;
         const double mean = 0.5 * (hh + ll), limit = self.units_.limit(k);
         const double v[3] = {s.direction.x, s.direction.y, s.direction.z};

@@ -94,6 +94,14 @@ class NewtonPools {
   // Public only because device lambdas may not live in private members.
   void set_up(const Problem& problem, double regularization);
   KOKKOS_INLINE_FUNCTION bool is_idle(int j) const { return j < rolling_ && units_.limit(j) == 0; }
+  KOKKOS_INLINE_FUNCTION double limit(int k) const { return units_.limit(k); }
+  /// The scaling point of the second cone.
+  KOKKOS_INLINE_FUNCTION const jordan::WideScaling& second_scaling(int k) const {
+    return second_scaling_(k);
+  }
+  /// N + R of the rolling triple, and N of its contact beside it.
+  KOKKOS_INLINE_FUNCTION const Sym3& constant_block(int k) const { return base_(k); }
+  KOKKOS_INLINE_FUNCTION const CrossBlock& constant_cross(int k) const { return base_cross_(k); }
   KOKKOS_INLINE_FUNCTION Vec3 axis(int k) const { return row3(normal_, contact_(k)); }
   /// T^-1 along the normal.
   KOKKOS_INLINE_FUNCTION double share(int k) const {
@@ -118,11 +126,12 @@ class NewtonPools {
   DeviceArray<const int*> rows_;     ///< [equality]
   DeviceArray<const double* [3]> normal_;
   DeviceArray<const double*> mu_;
-  DeviceArray<Sym3*> own_;                        ///< [pools] R, and the identity of idle rows
-  DeviceArray<Sym3*> base_;                       ///< [pools] diagonal blocks of N, and own_
-  DeviceArray<CrossBlock*> base_cross_;           ///< [rolling] of N
-  DeviceArray<CrossBlock*> cross_;                ///< [rolling] of A
-  DeviceArray<Block*> scaling_;                   ///< [rolling]
+  DeviceArray<Sym3*> own_;                            ///< [pools] R, and the identity of idle rows
+  DeviceArray<Sym3*> base_;                           ///< [pools] diagonal blocks of N, and own_
+  DeviceArray<CrossBlock*> base_cross_;               ///< [rolling] of N
+  DeviceArray<CrossBlock*> cross_;                    ///< [rolling] of A
+  DeviceArray<jordan::WideScaling*> second_scaling_;  ///< [rolling]
+  DeviceArray<Block*> scaling_;                       ///< [rolling] and what it gives A
   DeviceArray<double*> split_, dsplit_, offset_;  ///< [rolling] b, db, and db without dgamma, m/s
 };
 

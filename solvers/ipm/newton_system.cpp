@@ -84,7 +84,9 @@ NewtonSystem::NewtonSystem(const Problem& problem, DeviceArray<double* [2]> regu
       regularization_(regularization),
       scaling_("ccp::NewtonSystem::scaling", problem.contacts()),
       diagonal_(constant_diagonal(problem, regularization)),
-      pools_(problem, of_pools) {}
+      pools_(problem, of_pools) {
+  if (!pools_.empty()) roots_ = NewtonRoots(problem, pools_, diagonal_);
+}
 
 void NewtonSystem::apply(const Vector& p, Vector& y, Teuchos::ETransp, double alpha,
                          double beta) const {
@@ -198,6 +200,7 @@ void NewtonSystem::set_scaling(const VectorView& x, const VectorView& y) {
         w(c, 3) = point.det;
       });
   pools_.set_scaling(x, y);
+  if (!pools_.empty()) roots_.update(x, y, pools_);
 }
 
 void NewtonSystem::set_scaling(const DeviceArray<const double* [4]>& scaling) {

@@ -4,7 +4,7 @@
 
 #include "problems/base/sym3.hpp"
 #include "solvers/core/problem.hpp"
-#include "solvers/ipm/newton_pools.hpp"
+#include "solvers/ipm/newton_roots.hpp"
 
 namespace ccp {
 
@@ -70,6 +70,8 @@ class NewtonSystem : public Operator {
     return pools_;
   }
   const NewtonPools& pools() const { return pools_; }
+  /// The diagonal blocks of A by their roots; none without such triples.
+  BlockRoots roots() const { return roots_.blocks(); }
 
   long applies() const { return applies_; }
 
@@ -89,6 +91,7 @@ class NewtonSystem : public Operator {
   DeviceArray<double* [4]> scaling_;         ///< T w and det w; for mu = 0: zero and y_n / x_n
   DeviceArray<Sym3*> diagonal_;              ///< [n] diagonal blocks of N + R
   NewtonPools pools_;
+  NewtonRoots roots_;
   mutable long applies_ = 0;
 };
 

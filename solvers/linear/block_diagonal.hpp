@@ -2,17 +2,17 @@
 
 #include "problems/base/sym3.hpp"
 #include "solvers/core/trilinos.hpp"
-#include "solvers/linear/pair_blocks.hpp"
+#include "solvers/linear/triangular_root.hpp"
 
 namespace ccp {
 
 /// Inverse of a symmetric positive definite 3x3-block diagonal, as an operator: the block Jacobi
 /// preconditioner of Kleinert 2017 Sect. 4.2. Stores 6 numbers per block; apply moves 96 bytes per
-/// block. Rows that are a pair have a block of 6x6 together, inverted by the Schur complement of
-/// the second.
+/// block. Rows that have a root are solved with it, and pairs of rows together, as a block of 6x6.
 class BlockDiagonalInverse : public Operator {
  public:
-  BlockDiagonalInverse(Teuchos::RCP<const Map> map, int blocks, const PairBlocks& pairs = {});
+  /// @param roots  read at every product; whoever has them keeps their values those of A
+  BlockDiagonalInverse(Teuchos::RCP<const Map> map, int blocks, const BlockRoots& roots = {});
 
   /// Takes new blocks, [n]. One that is not positive definite is replaced by its diagonal.
   void update(const DeviceArray<const Sym3*>& blocks);
@@ -26,15 +26,13 @@ class BlockDiagonalInverse : public Operator {
   long applies() const { return applies_; }
 
   // Public only because device lambdas may not live in private members.
-  void find_pairs(int blocks);
-  void update_pairs(const DeviceArray<const Sym3*>& blocks);
+  void apply_roots(const ConstVectorView& in, const VectorView& out, double alpha,
+                   double beta) const;
 
  private:
   Teuchos::RCP<const Map> map_;
-  DeviceArray<Sym3*> inverse_;  ///< of a pair: S^-1 and B^-1 for [[A, X], [X^T, B]]
-  PairBlocks pairs_;
-  DeviceArray<int*> pair_;         ///< [n] -1: none; empty without pairs
-  DeviceArray<CrossBlock*> tilt_;  ///< [pairs] B^-1 X^T
+  DeviceArray<Sym3*> inverse_;
+  BlockRoots roots_;
   mutable long applies_ = 0;
 };
 

@@ -6,12 +6,12 @@
 namespace ccp {
 namespace {
 
-/// Inverse 3x3 blocks that are formed.
+/// Inverse 3x3 blocks that are formed, and roots.
 class OfContacts : public Preconditioner {
  public:
   void setup(const PreconditionerInput& input) override {
     diagonal_ = input.diagonal;
-    inverse_ = Teuchos::rcp(new BlockDiagonalInverse(input.map, input.blocks, input.pairs));
+    inverse_ = Teuchos::rcp(new BlockDiagonalInverse(input.map, input.blocks, input.roots));
   }
   PreconditionerReport compute() override {
     inverse_->update(diagonal_);

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "problems/base/options.hpp"
-#include "solvers/linear/pair_blocks.hpp"
 #include "solvers/linear/sparse_matrix.hpp"
 #include "solvers/linear/system_source.hpp"
+#include "solvers/linear/triangular_root.hpp"
 
 namespace ccp {
 
@@ -36,8 +36,8 @@ struct PreconditionerInput {
   Space space = Space::contact;
   /// Body space: the matrix, rows sorted by level; null in contact space.
   Teuchos::RCP<const SymmetricBlocks> ordered = Teuchos::null;
-  /// Contact space: the blocks beside the diagonal that change with it.
-  PairBlocks pairs = {};
+  /// Contact space: diagonal blocks whose sums have lost too much, by their roots.
+  BlockRoots roots = {};
 
   int block_size() const { return ordered.is_null() ? 3 : ordered->block_size(); }
 };

@@ -396,6 +396,41 @@ class Simulate(CommandLine):
         self.assertLess(np.abs(place[-1, :64]).max(axis=0)[0], extent[-1, 0] / 2)
         self.refused("simulate", "triaxial-cell[strain=0.95]", parts=["strain", "0.9"])
 
+    def test_spheres_are_poured(self):
+        out = self.path("poured.h5")
+        scene = "pouring[spheres=24,settle=1]"
+        result = self.simulate(scene, "--iterations", "100", "--fixed-iterations", "--every", "1",
+                               "-o", out)
+        self.assertAlmostEqual(result["time"], 5 * 0.05 + 1, 9)
+        inlet, feed, dt = 15 * 0.013, 1.3 * 0.013 / 0.05, 5e-3
+        with h5py.File(out) as file:
+            place, velocity = file["bodies/position"][()], file["bodies/velocity"][()]
+            ground = file["obstacles/force"][:, 0, 2]
+        for i in range(24):
+            comes = 10 * (i // 4)  # the step at which it is at the inlet
+            self.assertAlmostEqual(place[comes, i, 2], inlet, 12)
+            np.testing.assert_allclose(velocity[:comes + 1, i], [[0, 0, -feed, 0, 0, 0]] *
+                                       (comes + 1), atol=1e-12)
+            np.testing.assert_array_equal(place[:comes + 1, i, :2], place[[0] * (comes + 1), i, :2])
+            fall = velocity[comes:comes + 20, i, 2] + feed + 9.81 * dt * np.arange(20)
+            np.testing.assert_allclose(fall, 0, atol=1e-11)  # it weighs from then on
+        np.testing.assert_array_equal(ground[:20], 0)
+        weight = 24 * 9.81 * 3700 * np.pi / 6 * 0.013**3
+        self.assertAlmostEqual(-ground[-20:].mean() / weight, 1, delta=0.05)
+        values = result["values"]
+        self.assertEqual(values["poured"], 24)
+        self.assertGreaterEqual(values["lying"], 20)
+        self.assertGreater(values["height"], 0.0129)
+        self.assertLess(values["height"], 6 * 0.013)
+        early = self.simulate(scene, "--until", "0.12", "--iterations", "100")["values"]
+        self.assertEqual((early["poured"], early["lying"], early["height"]), (12, 0, 0))
+        # Those of another simulation that are below the inlet do not wait.
+        again = self.simulate(scene, "--from", out, "--until", "0.1", "--iterations", "100")
+        self.assertEqual(again["values"]["poured"], 24)
+        self.assertAlmostEqual(again["values"]["height"], values["height"], delta=1e-3)
+        self.refused("simulate", "pouring[interval=0]", parts=["interval", "> 0"])
+        self.refused("simulate", "pouring[height=0.5]", parts=["height", ">= 1"])
+
     def test_starts_go_on_with_the_same_bits(self):
         for start in ("history[rows=normals]", "history[velocity=false]", "model"):
             with self.subTest(start=start):

@@ -245,6 +245,46 @@ TEST_CASE("block inverses undo their blocks") {
   CHECK(inverse.applies() == 2);
 }
 
+TEST_CASE("a root keeps what is small beside what is large, which a sum has lost") {
+  // (1 + sum v v^T)^-1 b = b for b across every v, of size 10^7 here: the sum's entries are rounded
+  // at 10^-2.
+  TriangularRoot<3> one = TriangularRoot<3>::of([](int i, int j) { return i == j ? 1.0 : 0.0; });
+  double v[3] = {1e7, 2e7, 2e7}, b[3] = {2, -2, 1};
+  one.add(v);
+  one.solve(b);
+  CHECK(b[0] == Approx(2).epsilon(1e-8));
+  CHECK(b[1] == Approx(-2).epsilon(1e-8));
+  CHECK(b[2] == Approx(1).epsilon(1e-8));
+
+  TriangularRoot<6> six = TriangularRoot<6>::of([](int i, int j) { return i == j ? 1.0 : 0.0; });
+  double p[6] = {0, 1e7, 0, 1e7, 2e7, 0}, q[6] = {1e7, 1e7, 3e7, 0, 0, 1e7},
+         across[6] = {1, 2, -1, 0, -1, 0};
+  six.add(p);
+  six.add(q);
+  six.solve(across);
+  const double expected[6] = {1, 2, -1, 0, -1, 0};
+  for (int i = 0; i < 6; ++i) CHECK(across[i] == Approx(expected[i]).margin(1e-7));
+}
+
+TEST_CASE("a root of a matrix and of squares is that of their sum") {
+  const auto l = random_vector(36, 91), x = random_vector(6, 92);
+  const auto entry = [&](int i, int j) {
+    double sum = i == j ? 0.5 : 0;
+    for (int k = 0; k < 6; ++k) sum += l[6 * i + k] * l[6 * j + k];
+    return sum;
+  };
+  TriangularRoot<6> root = TriangularRoot<6>::of(entry);
+  double v[6], b[6];
+  for (int i = 0; i < 6; ++i) v[i] = x[5 - i];
+  for (int i = 0; i < 6; ++i) {
+    b[i] = 0;
+    for (int j = 0; j < 6; ++j) b[i] += (entry(i, j) + v[i] * v[j]) * x[j];
+  }
+  root.add(v);
+  root.solve(b);
+  for (int i = 0; i < 6; ++i) CHECK(b[i] == Approx(x[i]).margin(1e-12));
+}
+
 TEST_CASE("a block that is not positive definite is replaced by its diagonal") {
   BlockDiagonalInverse inverse(make_map(3), 1);
   set_blocks(inverse, {{2, 5, 1, 4, 0.5, 8}});  // 2 * 4 < 5 * 5
