@@ -237,7 +237,7 @@ DeviceArray<double* [2]> IpmSolver::regularization(const Problem& problem) const
       if (kind == "elastic") {  // rho = 1 / (dt^2 k), Kleinert 2014 eq. 32
         rho(c, k) = 1 / (host.dt * host.dt * host.stiffness[2 * c + k] * options_.stiffness_factor);
       } else if (kind == "relative") {
-        rho(c, k) = options_.relative_regularization * problem.delassus_scale();
+        rho(c, k) = relative_regularization(problem);
       }
     }
   }
@@ -245,13 +245,21 @@ DeviceArray<double* [2]> IpmSolver::regularization(const Problem& problem) const
   return regularization;
 }
 
+/// R of "relative", 1/kg. Contacts that jam a loop of joints have impulses that grow for long: a
+/// step that R holds back then gains little, and joints have no more than 1e-8 either
+/// (NewtonPools).
+double IpmSolver::relative_regularization(const Problem& problem) const {
+  constexpr double beside_pools = 1e-8;
+  const bool limited = options_.regularization == "auto" && !problem.pools().empty();
+  const double factor = options_.relative_regularization;
+  return (limited ? std::min(factor, beside_pools) : factor) * problem.delassus_scale();
+}
+
 void IpmSolver::setup(const Problem& problem) {
   problem_ = &problem;
   newton_.reset();
   // Rolling triples have no stiffness that could be used.
-  const double of_pools = options_.regularization == "none"
-                              ? 0
-                              : options_.relative_regularization * problem.delassus_scale();
+  const double of_pools = options_.regularization == "none" ? 0 : relative_regularization(problem);
   problem.ranks().together([&] {
     system_ = Teuchos::rcp(new NewtonSystem(problem, regularization(problem), of_pools));
   });

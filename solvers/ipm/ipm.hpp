@@ -28,7 +28,7 @@ struct IpmOptions {
   double min_step = 1e-8;       ///< in [0, 1]: a shorter theta ends the solve as stagnated
   int max_outer = 100;          ///< >= 1 (Sect. 5.2.2)
   /// elastic: R = 1/(dt^2 k), k the contact stiffnesses (eqs. 32-33); relative; none; auto: the
-  /// first of these that is possible
+  /// first of these that is possible, relative at most 1e-8 beside rolling triples and joints
   std::string regularization = "auto";
   double stiffness_factor = 1;            ///< > 0: multiplies k
   double relative_regularization = 1e-7;  ///< >= 0: R = this * trace(N)/3n, for "relative"
@@ -60,6 +60,7 @@ class IpmSolver : public Solver, public SystemSource, public LimitedOnRanks {
 
  private:
   DeviceArray<double* [2]> regularization(const Problem& problem) const;
+  double relative_regularization(const Problem& problem) const;
 
   IpmOptions options_;
   const Problem* problem_ = nullptr;

@@ -277,6 +277,15 @@ TEST_CASE("every solver with the feature solves the steps of scenes that have it
   }
 }
 
+TEST_CASE("ipm solves the steps of a loop of joints that contacts jam, by its linear solvers") {
+  for (const char* const solver : {"ipm", "ipm[krylov=cholmod]"}) {
+    const auto simulation = whole("four-bar", "", 0.8, solver);
+    INFO(solver << ": " << simulation->unsolved() << " steps are not solved");
+    CHECK(simulation->unsolved() == 0);
+    CHECK(simulation->trajectory().contacts.back() > 0);  // it lies on the floor
+  }
+}
+
 TEST_CASE("what a scheme or solver cannot do with joints and rolling resistance is refused") {
   check_parts(error_of([] { whole("incline[rolling=0.1]", "", 0.1, "ssn"); }), {"ssn", "rolling"});
   check_parts(error_of([] { whole("double-pendulum", "", 0.1, "ssn"); }), {"ssn", "equality"});
