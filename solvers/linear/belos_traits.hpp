@@ -3,11 +3,8 @@
 // What Belos needs to know of our vectors: a Tpetra::MultiVector whose additions and products of
 // single columns use vector_kernels.hpp. All else is Tpetra's.
 
-#include <Trilinos_version.h>
-#include <BelosLinearProblem.hpp>
 #include <BelosMultiVecTraits.hpp>
 #include <BelosOperatorTraits.hpp>
-#include <BelosPseudoBlockCGIter.hpp>
 #include <BelosStubTsqrAdapter.hpp>
 #include <BelosTpetraAdapter.hpp>
 #include <cmath>
@@ -125,21 +122,3 @@ class OperatorTraits<double, ccp::KrylovVector, ccp::Operator> {
 
 }  // namespace Belos
 // NOLINTEND(readability-identifier-naming)
-
-namespace ccp {
-
-/// Starts a CG iteration from the residual of its linear problem; how differs between versions.
-inline void start_cg(Belos::PseudoBlockCGIter<double, KrylovVector, Operator>& iteration,
-                     const Belos::LinearProblem<double, KrylovVector, Operator>& problem) {
-  const auto residual = Teuchos::rcp(new KrylovVector(*problem.getInitResVec()));
-#if TRILINOS_MAJOR_MINOR_VERSION >= 160100
-  iteration.initializeCG(Teuchos::rcp(new Belos::PseudoBlockCGIterationState<double, KrylovVector>),
-                         residual);
-#else
-  Belos::CGIterationState<double, KrylovVector> state;
-  state.R = residual;
-  iteration.initializeCG(state);
-#endif
-}
-
-}  // namespace ccp

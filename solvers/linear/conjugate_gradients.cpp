@@ -1,81 +1,68 @@
 #include "solvers/linear/conjugate_gradients.hpp"
 
-#include <BelosLinearProblem.hpp>
-#include <BelosOutputManager.hpp>
-#include <BelosPseudoBlockCGIter.hpp>
-#include <BelosStatusTest.hpp>
-
 #include "problems/base/error.hpp"
-#include "solvers/linear/belos_traits.hpp"
+#include "solvers/core/vector_kernels.hpp"
 
 namespace ccp {
-namespace {
 
-using LinearProblem = ::Belos::LinearProblem<double, KrylovVector, Operator>;
-using Iteration = ::Belos::Iteration<double, KrylovVector, Operator>;
-using CgIteration = ::Belos::PseudoBlockCGIter<double, KrylovVector, Operator>;
-
-/// The caller's rules, as Belos asks for them.
-class Rule : public ::Belos::StatusTest<double, KrylovVector, Operator> {
- public:
-  Rule(const ConjugateGradients::Solved& solved, const ConjugateGradients::GiveUp& give_up)
-      : solved_(solved), give_up_(give_up) {}
-
-  ::Belos::StatusType checkStatus(Iteration* iteration) override {
-    converged_ = solved_(read_view(*iteration->getNativeResiduals(nullptr)));
-    const bool stop = converged_ || give_up_(iteration->getNumIters());
-    return status_ = stop ? ::Belos::Passed : ::Belos::Failed;
-  }
-  ::Belos::StatusType getStatus() const override { return status_; }
-  void reset() override { status_ = ::Belos::Undefined; }
-  void print(std::ostream&, int) const override {}
-
-  bool converged() const { return converged_; }
-
- private:
-  const ConjugateGradients::Solved& solved_;
-  const ConjugateGradients::GiveUp& give_up_;
-  ::Belos::StatusType status_ = ::Belos::Undefined;
-  bool converged_ = false;
-};
-
-}  // namespace
-
-struct ConjugateGradients::Belos {
-  Teuchos::RCP<LinearProblem> problem;
-};
+using vector_kernels::add;
+using vector_kernels::dot;
 
 ConjugateGradients::ConjugateGradients(Teuchos::RCP<const Operator> a,
                                        Teuchos::RCP<const Operator> preconditioner)
-    : belos_(std::make_unique<Belos>()) {
-  belos_->problem = Teuchos::rcp(new LinearProblem);
-  belos_->problem->setOperator(a);
-  if (!preconditioner.is_null()) belos_->problem->setLeftPrec(preconditioner);
+    : a_(std::move(a)),
+      preconditioner_(std::move(preconditioner)),
+      r_(a_->getRangeMap(), 1),
+      z_(a_->getRangeMap(), 1),
+      p_(a_->getRangeMap(), 1),
+      ap_(a_->getRangeMap(), 1) {}
+
+/// @return whether that took a product with A
+bool ConjugateGradients::residual(const ConstVectorView& b, const Vector& x) {
+  const auto r = overwrite_view(r_);
+  const auto guess = read_view(x);
+  if (dot(guess, guess) == 0) {
+    Kokkos::deep_copy(r, b);
+    return false;
+  }
+  a_->apply(x, r_);
+  add(-1, r, 1, b, r);
+  return true;
 }
 
-ConjugateGradients::~ConjugateGradients() = default;
+/// One iteration. @param product  r.z of the one before, and of this
+void ConjugateGradients::improve(const VectorView& x, double& product, bool first) {
+  if (!preconditioner_.is_null()) preconditioner_->apply(r_, z_);
+  const auto r = read_write_view(r_), p = read_write_view(p_);
+  const ConstVectorView z = preconditioner_.is_null() ? r : read_view(z_);
+  const double before = product;
+  product = dot(r, z);
+  add(1, z, first ? 0 : product / before, p, p);
+  a_->apply(p_, ap_);
+  const auto ap = read_view(ap_);
+  const double alpha = product / dot(p, ap);
+  add(alpha, p, 1, x, x);
+  add(-alpha, ap, 1, r, r);
+}
 
-KrylovResult ConjugateGradients::solve(const Teuchos::RCP<const Vector>& b,
-                                       const Teuchos::RCP<Vector>& x, const Solved& solved,
-                                       const GiveUp& give_up) {
-  KrylovResult result;
-  LinearProblem& problem = *belos_->problem;
-  problem.setProblem(Teuchos::rcp(new KrylovVector(*x)), Teuchos::rcp(new KrylovVector(*b)));
-  problem.setLSIndex({0});
-  const auto rule = Teuchos::rcp(new Rule(solved, give_up));
-  Teuchos::ParameterList parameters;
-  parameters.set("Assert Positive Definiteness", false);  // would throw at rounding level
-  CgIteration iteration(belos_->problem, Teuchos::rcp(new ::Belos::OutputManager<double>), rule,
-                        parameters);
+ConjugateGradients::Result ConjugateGradients::solve(const Vector& b, Vector& x,
+                                                     const Solved& solved, const GiveUp& give_up) {
+  Result result;
+  double product = 0;
   try {
-    start_cg(iteration, *belos_->problem);
-    iteration.iterate();
+    result.products = residual(read_view(b), x) ? 1 : 0;
+    const auto solution = read_write_view(x);
+    while (true) {
+      result.converged = solved(read_view(r_));
+      if (result.converged || give_up(result.iterations)) break;
+      improve(solution, product, result.iterations == 0);
+      ++result.iterations;
+      ++result.products;
+    }
   } catch (const std::exception& error) {
     result.breakdown = true;
     result.message = first_line(error.what());
   }
-  result.converged = rule->converged();
-  result.iterations = iteration.getNumIters();
   return result;
 }
 

@@ -74,7 +74,7 @@ bool VelocitySolver::too_many(long iterations) {
 }
 
 double VelocitySolver::cg_cost(long iterations) const {
-  // Belos' iteration and the stopping rule read or write a vector some 15 times.
+  // The iteration and the stopping rule read or write a vector some 15 times.
   const double bytes = system_.iteration_bytes() + 15.0 * sizeof(double) * system_.size();
   return options_.rates.sweep(static_cast<double>(iterations) * bytes);
 }
@@ -125,19 +125,18 @@ bool VelocitySolver::factorise() {
   return false;
 }
 
-KrylovResult VelocitySolver::iterate(ConjugateGradients& cg, const Teuchos::RCP<const Vector>& b,
-                                     const Teuchos::RCP<Vector>& x, double speed,
-                                     const std::function<bool(int)>& enough) {
+KrylovResult VelocitySolver::iterate(ConjugateGradients& cg, const Vector& b, Vector& x,
+                                     double speed, const std::function<bool(int)>& enough) {
   const Stopwatch watch(info_.timers["krylov"]);
-  const KrylovResult result = cg.solve(
+  const auto result = cg.solve(
       b, x, [&](const ConstVectorView& residual) { return system_.speed(residual) <= speed; },
       [&](int iterations) {
         late_ = observer_.out_of_time();
         return late_ || enough(iterations);
       });
   info_.counters.krylov += result.iterations;
-  info_.counters.operator_applies += result.iterations + 1;
-  info_.counters.preconditioner_applies += result.iterations + 1;
+  info_.counters.operator_applies += result.products;
+  info_.counters.preconditioner_applies += result.iterations;
   return result;
 }
 
@@ -153,7 +152,7 @@ VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& 
     cg_ = std::make_unique<ConjugateGradients>(system_.matrix(), system_.preconditioner());
   }
   const bool may_switch = options_.method == "auto";
-  const KrylovResult result = iterate(*cg_, b, x, speed, [&](int iterations) {
+  const KrylovResult result = iterate(*cg_, *b, *x, speed, [&](int iterations) {
     return (may_switch && iterations % 16 == 0 && too_many(iterations_ + iterations)) ||
            iterations >= options_.max_iterations;
   });
@@ -200,7 +199,7 @@ VelocitySolver::Outcome VelocitySolver::solve_thinned(const Teuchos::RCP<const V
     thinned_cg_ = std::make_unique<ConjugateGradients>(
         system_.matrix(), Teuchos::rcp(new Factor(*this, system_.map())));
   }
-  const KrylovResult result = iterate(*thinned_cg_, b, x, speed,
+  const KrylovResult result = iterate(*thinned_cg_, *b, *x, speed,
                                       [&](int iterations) { return iterations >= most_thinned; });
   if (result.converged) return Outcome::solved;
   if (late_) return Outcome::out_of_time;

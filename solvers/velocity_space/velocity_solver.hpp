@@ -60,8 +60,7 @@ class VelocitySolver {
                        double speed);
   Outcome solve_thinned(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x,
                         double speed);
-  KrylovResult iterate(ConjugateGradients& cg, const Teuchos::RCP<const Vector>& b,
-                       const Teuchos::RCP<Vector>& x, double speed,
+  KrylovResult iterate(ConjugateGradients& cg, const Vector& b, Vector& x, double speed,
                        const std::function<bool(int)>& enough);
   void apply_factor(const ConstVectorView& b, const VectorView& x);
   void analyse();

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "solvers/core/vector_kernels.hpp"
 #include "solvers/ipm/newton_system.hpp"
 #include "solvers/linear/block_diagonal.hpp"
+#include "solvers/linear/conjugate_gradients.hpp"
 #include "solvers/linear/krylov.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
@@ -247,6 +249,66 @@ TEST_CASE("a Krylov solve that starts at its solution ends there") {
     CHECK_FALSE(krylov.solve(rhs, y, 1e-6).breakdown);
     CHECK(relative_difference(contact_axes(newton.host, to_host(*y)), solution) < 1e-6);
   }
+}
+
+namespace {
+
+/// diag(a), which counts its products.
+class Diagonal : public Operator {
+ public:
+  explicit Diagonal(const std::vector<double>& a) : a_(to_vector(a)) {}
+  Teuchos::RCP<const Map> getDomainMap() const override { return a_->getMap(); }
+  Teuchos::RCP<const Map> getRangeMap() const override { return a_->getMap(); }
+  void apply(const Vector& x, Vector& y, Teuchos::ETransp, double, double) const override {
+    if (++products_ == throws_at) throw std::runtime_error("no more");
+    y.elementWiseMultiply(1, *a_->getVector(0), x, 0);
+  }
+  int products() const { return products_; }
+  int throws_at = 0;
+
+ private:
+  Teuchos::RCP<Vector> a_;
+  mutable int products_ = 0;
+};
+
+}  // namespace
+
+// A = diag(1, 2, 4), M = diag(1, 1/2, 1): M A has the eigenvalues 1 and 4, for two iterations.
+TEST_CASE("conjugate gradients apply the preconditioner once an iteration") {
+  const auto a = Teuchos::rcp(new Diagonal({1, 2, 4})), m = Teuchos::rcp(new Diagonal({1, 0.5, 1}));
+  const auto solved = [](const ConstVectorView& r) { return vector_kernels::dot(r, r) < 1e-24; };
+  const auto never = [](int) { return false; };
+  const auto b = to_vector({1, 2, 4}), x = to_vector({0, 0, 0});
+  ConjugateGradients cg(a, m);
+  const auto cold = cg.solve(*b, *x, solved, never);
+  CHECK(cold.converged);
+  CHECK(cold.iterations == 2);
+  CHECK(cold.products == 2);  // none with a guess of zero
+  CHECK(a->products() == 2);
+  CHECK(m->products() == 2);
+  CHECK(relative_difference(to_host(*x), {1, 1, 1}) < 1e-15);
+
+  const auto again = cg.solve(*b, *x, solved, never);
+  CHECK(again.converged);
+  CHECK(again.iterations == 0);
+  CHECK(again.products == 1);
+  CHECK(m->products() == 2);
+
+  const auto y = to_vector({5, 0, -2});
+  const auto capped = cg.solve(*b, *y, solved, [](int iterations) { return iterations >= 1; });
+  CHECK_FALSE(capped.converged);
+  CHECK(capped.iterations == 1);
+  const auto plain = ConjugateGradients(a, Teuchos::null).solve(*b, *y, solved, never);
+  CHECK(plain.converged);
+  CHECK(plain.iterations == 3);
+  CHECK(relative_difference(to_host(*y), {1, 1, 1}) < 1e-14);
+
+  m->throws_at = m->products() + 1;
+  const auto z = to_vector({0, 0, 0});
+  const auto broken = cg.solve(*b, *z, solved, never);
+  CHECK(broken.breakdown);
+  CHECK_FALSE(broken.converged);
+  CHECK(broken.message == "no more");
 }
 
 TEST_CASE("what a product throws leaves a Krylov method, which can be used again") {
