@@ -58,7 +58,7 @@ class ReproduceTest(FolderCase):
             "anitescu-nut",
             "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
             "wang2016-pile", "wang2016-drum", "wang2016-triaxial", "koziara2019-fig2",
-            "koziara2019-table4", "which-law"])
+            "koziara2019-table4", "koziara2019-drum", "which-law"])
         self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
@@ -222,6 +222,22 @@ class ReproduceTest(FolderCase):
                     np.testing.assert_allclose(found, value, rtol=1e-12)
                     checked += 1
         self.assertEqual(checked, 3 * 75)
+
+    def test_drum_with_lifters(self):
+        scene = "lifter-drum[bodies=8,dt=0.02,wait=0.5]"
+        self.reproduce("koziara2019-drum", "--program", PROGRAM, "--problems", scene, "-o",
+                       self.folder)
+        name = "koziara2019-drum-lifter-drum-bodies-8-dt-0.02-wait-0.5"
+        panels = self.points(name)
+        for panel, bodies in ((2, "ellipsoids"), (4, "spheres")):
+            for solver, title in (("pqn", "pqn, \u03b4 = 0.01 avg N$_{ii}$"),
+                                  ("pgs", "Gauss-Seidel")):
+                with h5py.File(self.folder / name / f"{bodies}-{solver}.h5") as file:
+                    outer, time = file["steps/outer"][()], file["steps/time"][()]
+                    self.assertEqual(file["bodies/shape"][0].decode(), bodies[:-1])
+                x, y = panels[panel][f"{bodies}, {title}"]
+                np.testing.assert_allclose(x[0], time[99])
+                np.testing.assert_allclose(y[[0, -1]], [outer[:100].mean(), outer[-100:].mean()])
 
     def test_bouncing_ball(self):
         panels = self.figure("kleinert2017-fig1")

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
 from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, draw_spheres, linear, panel_title
-from ccpbench.reproduce.workshop import Failure, Workshop
+from ccpbench.reproduce.workshop import Failure, Workshop, with_options
 from ccpbench.styles import style_of
 from ccpbench.trajectory import Trajectory, read_trajectory
 
@@ -35,12 +35,6 @@ SECTIONS = (f"ipm-{ERRORS[0]}", f"ipm-{ERRORS[1]}", f"ipm-{ERRORS[-1]}")
 def options_of(motion: Trajectory) -> dict[str, str]:
     """Of the scene."""
     return dict(part.split("=", 1) for part in motion.options.split(","))
-
-
-def with_options(scene: str, **more: object) -> str:
-    """SCENE or SCENE[...] with more of them."""
-    kind, _, given = scene.rstrip("]").partition("[")
-    return f"{kind}[{','.join([*filter(None, [given]), *(f'{k}={v}' for k, v in more.items())])}]"
 
 
 def run_blades(shop: Workshop) -> None:

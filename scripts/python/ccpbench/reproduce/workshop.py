@@ -130,6 +130,13 @@ def short_name(problems: str) -> str:
     return Path(problems).stem
 
 
+def with_options(scene: str, **more: object) -> str:
+    """SCENE or SCENE[...] with these options, in place of what it has of them."""
+    kind, _, given = scene.rstrip("]").partition("[")
+    options = {**dict(part.split("=", 1) for part in given.split(",") if part), **more}
+    return f"{kind}[{','.join(f'{name}={value}' for name, value in options.items())}]"
+
+
 def run_study(name: str, *numbers: int) -> Callable[[Workshop], None]:
     """A study on some of the Test Problems."""
     return lambda shop: shop.study(name, numbers)
