@@ -7,13 +7,13 @@ is not installed is skipped with its reason.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
 import typing
 import unittest
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -106,9 +106,9 @@ class Peers(unittest.TestCase):
         self.command("export", "fclib", self.pile, "--local", "-o", self.path("n.hdf5"), "--force")
         self.command("import", "fclib", self.path("n.hdf5"), "-o", local, "--force")
         for path in (self.pile, local):
-            shutil.copy(path, soft)
-            with h5py.File(soft, "a") as file:
-                file["contacts/compliance"] = np.full((len(file["ccp/mu"]), 2), (10.0, 5.0))
+            rigid = read_problem(path)
+            compliance = np.full((rigid.contacts, 3), (10.0, 5.0, 5.0))
+            write_problem(soft, replace(rigid, compliance=compliance), force=True)
             reader = read_problem(soft)
             self.assertIsNotNone(reader.compliance)
             gamma = np.random.default_rng(1).normal(size=reader.r.shape)
@@ -171,19 +171,15 @@ class Peers(unittest.TestCase):
         """J M^-1 J^T gamma + Sigma gamma as the referee has it; what a body cannot do it does not."""
         from ccpbench.peers.chrono_contact import ChronoProblem
         path = self.path("fixed.h5")
-        shutil.copy(self.pile, path)
-        with h5py.File(path, "a") as file:
-            n, mass = len(file["ccp/mu"]), file["bodies/inverse_mass"]
-            inertia = np.tile(np.diag([3.0, 2.0, 1.0]), (len(mass), 1, 1))
-            inertia[0], inertia[1, 2, 2], mass[2], mass[3], inertia[3] = 0, 0, 0, 0, 0
-            random = np.random.default_rng(2)
-            for name, values in (("bodies/inverse_inertia", inertia),
-                                 ("contacts/arm_a", random.normal(size=(n, 3))),
-                                 ("contacts/arm_b", random.normal(size=(n, 3))),
-                                 ("contacts/compliance", random.uniform(1, 2, (n, 2)))):
-                if name in file:
-                    del file[name]
-                file[name] = values
+        pile = read_problem(self.pile)
+        n, mass = pile.contacts, pile.bodies.inverse_mass.copy()
+        inertia = np.tile(np.diag([3.0, 2.0, 1.0]), (len(mass), 1, 1))
+        inertia[0], inertia[1, 2, 2], mass[2], mass[3], inertia[3] = 0, 0, 0, 0, 0
+        random = np.random.default_rng(2)
+        bodies = replace(pile.bodies, inverse_mass=mass, inverse_inertia=inertia,
+                         arm_a=random.normal(size=(n, 3)), arm_b=random.normal(size=(n, 3)))
+        compliance = random.uniform(1, 2, (n, 2))[:, [0, 1, 1]]
+        write_problem(path, replace(pile, delassus=bodies, compliance=compliance), force=True)
         problem, given = read_problem(path), ChronoProblem(path)
         gamma = random.normal(size=(n, 3))
         rows = np.zeros((3 * n, 6 * len(given.mass)))
