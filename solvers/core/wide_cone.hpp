@@ -42,6 +42,14 @@ KOKKOS_INLINE_FUNCTION WideScaling make_scaling(const Wide& x, const Wide& y, co
   return result;
 }
 
+/// What a normal part n is to grow by to be more than the size of the tangential ones by some
+/// rounding; 0: it is.
+KOKKOS_INLINE_FUNCTION double lift_inside(double n, double size) {
+  constexpr double rounding = 1e-15;
+  const double misses = rounding * size - (n - size);
+  return misses > 0 ? misses + rounding * size : 0;
+}
+
 /// Supremum of theta with x + theta d in C, as for triples.
 KOKKOS_INLINE_FUNCTION double max_step(const Wide& x, const Wide& d) {
   constexpr double infinity = 1e300;

@@ -93,6 +93,19 @@ void advance(const VectorView& z, double theta, const VectorView& dz) {
       KOKKOS_LAMBDA(const int i) { z(i) += theta * dz(i); });
 }
 
+/// Moves what rounding has brought to the boundary of its cone, or out of it, inside by rounding.
+void keep_inside(const Cones& cones, const VectorView& z) {
+  const auto normal = cones.normal;
+  const auto mu = cones.mu;
+  Kokkos::parallel_for(
+      "ccp::Ipm::keep_inside", range(cones.size()), KOKKOS_LAMBDA(const int c) {
+        const Vec3 zc = load3(z, c), n = row3(normal, c);
+        const Split part = split(zc, n);
+        const double lift = jordan::lift_inside(part.n, part.size);
+        if (mu(c) > 0 && lift > 0) store3(z, c, zc + lift * n);
+      });
+}
+
 /// Whether y - s d lies strictly inside the cones.
 bool is_feasible(const Cones& cones, const VectorView& y, const VectorView& d, double s) {
   int outside = 0;
@@ -530,6 +543,9 @@ std::optional<End> Run::step() {
   advance(x_, theta, dx_);
   advance(y_, theta, dy_);
   pools_.advance(theta);
+  pools_.keep_inside(x_, y_);
+  keep_inside(cones_, x_);
+  keep_inside(cones_, y_);
   if (feasible_) return {};
   s_ += theta * ds_;
   if (is_feasible(cones_, y_, d_, s_) &&

@@ -299,6 +299,26 @@ void NewtonPools::advance(double theta) {
       KOKKOS_LAMBDA(const int k) { split(k) += theta * dsplit(k); });
 }
 
+void NewtonPools::keep_inside(const VectorView& x, const VectorView& y) {
+  if (empty()) return;
+  const NewtonPools self = *this;
+  const auto split = split_;
+  Kokkos::parallel_for(
+      "ccp::NewtonPools::keep_inside", range(rolling_), KOKKOS_LAMBDA(const int k) {
+        if (self.is_idle(k)) return;
+        const int c = self.contact_(k), t = self.first_ + k;
+        const Vec3 n = self.axis(k);
+        const double limit = self.units_.limit(k), share = self.share(k);
+        const Wide one = self.impulse(k, x), other = self.spread(k, split(k), load3(y, t));
+        const double more = jordan::lift_inside(one.n, norm(one.t)),
+                     wider = limit * jordan::lift_inside(other.n, norm(other.t));
+        if (more > 0) store3(x, c, load3(x, c) + (more / (limit * share)) * n);
+        if (!(wider > 0)) return;
+        split(k) += wider;
+        store3(y, c, load3(y, c) - (share * wider) * n);
+      });
+}
+
 bool NewtonPools::is_feasible(const VectorView& y, const VectorView& d, double s) const {
   if (empty()) return true;
   const NewtonPools self = *this;

@@ -86,6 +86,8 @@ class NewtonPools {
   double max_step(const VectorView& x, const VectorView& dx, const VectorView& y,
                   const VectorView& dy) const;
   void advance(double theta);
+  /// Moves what rounding has brought to the boundary of the second cones inside by rounding.
+  void keep_inside(const VectorView& x, const VectorView& y);
   /// Whether y - s d lies strictly inside the second cones.
   bool is_feasible(const VectorView& y, const VectorView& d, double s) const;
   /// Largest velocity y - s d of an equality constraint, m/s.
