@@ -359,10 +359,11 @@ vipm::ContactState::Step Run::both(const vipm::ContactState::Step& a,
           a.cross + b.cross, a.square + b.square};
 }
 
-/// One for every 1.4 solves that the factorisation costs as much as.
+/// One for every 1.4 solves that the factorisation costs as much as. Where only N is known,
+/// products with it are the most of a correction.
 int Run::corrections_that_pay() const {
   constexpr double solves = 1.4;
-  if (following_ || pools_) return 0;
+  if (following_ || pools_ || system_.takes_roots()) return 0;
   return static_cast<int>(
       std::min<double>(options_.corrections, linear_.solves_per_factorisation() / solves));
 }
