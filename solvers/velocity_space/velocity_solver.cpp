@@ -168,6 +168,15 @@ VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& 
   return Outcome::failed;
 }
 
+double VelocitySolver::solves_per_factorisation() const {
+  constexpr double iterations = 2;  // of cg with a thinned factor, about
+  if (!direct_ || !cholesky_ || static_cast<std::size_t>(system_.size()) <= small) return 0;
+  const double flops = cholesky_->flops(), entries = cholesky_->factor_entries();
+  const double sweeps = options_.rates.sweep(2 * sizeof(double) * entries);
+  const double solve = kept_.empty() ? sweeps : iterations * (sweeps + cg_cost(1));
+  return options_.rates.factorisation(flops, entries) / solve;
+}
+
 VelocitySolver::Outcome VelocitySolver::solve_direct(const Teuchos::RCP<const Vector>& b,
                                                      const Teuchos::RCP<Vector>& x, double speed) {
   if (!factorised_) {

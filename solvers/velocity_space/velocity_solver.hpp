@@ -51,6 +51,9 @@ class VelocitySolver {
 
   /// True once a factorisation is used.
   bool direct() const { return direct_; }
+  /// How many solves cost as much as the factorisation in use: both counted, as for `auto`. 0 where
+  /// there is none, or where the system is so small that starting kernels is what costs.
+  double solves_per_factorisation() const;
   /// The end of a method whose solve did not succeed; past a limit the observer looks once more.
   End give_up(Outcome outcome, const std::function<void(Vector&)>& write_gamma);
 

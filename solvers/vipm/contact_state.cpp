@@ -310,6 +310,61 @@ void ContactState::corrector_target(double sigma_mu) {
       });
 }
 
+void ContactState::centrality_target(double theta, const Band& band, const VectorView& c,
+                                     const VectorView& p) const {
+  const auto gamma = gamma_, u = u_, dgamma = dgamma_, du = du_;
+  const auto given = given_;
+  const auto k = k_;
+  const int contacts = contacts_;
+  Kokkos::parallel_for(
+      "ccp::Vipm::centrality_target", range(stages(contacts)), KOKKOS_LAMBDA(const int block) {
+        const int begin = block * stage, count = staged_count(begin, contacts);
+        const StagedContacts staged(given, begin, count);
+        CCP_LANES
+        for (int i = 0; i < count; ++i) {
+          const double m = staged.mu[i];
+          const Vec3 n = staged.normal[i], gc = load3(gamma, begin + i), uc = load3(u, begin + i);
+          const Vec3 dg = load3(dgamma, begin + i), dv = load3(du, begin + i);
+          const double product =
+              (dot(gc, n) + theta * dot(dg, n)) * (dot(uc, n) + theta * dot(dv, n));
+          const double along = band.missing(product) / dot(uc, n);
+          const Vec3 x = scaled_impulse(gc, n, m), y = scaled_velocity(uc, n, m);
+          const Vec3 target = centrality(make_scaling(x, y, n), x, scaled_impulse(dg, n, m),
+                                         scaled_velocity(dv, n, m), jordan::det(x, n),
+                                         jordan::det(y, n), theta, band);
+          store3(c, begin + i, select(m == 0, along * n, stretch(1 / m, 1, target, n)));
+        }
+        for (int i = begin; i < begin + count; ++i) {
+          const Vec3 target = load3(c, i);
+          store3(p, i, target - k(i, given.given_way(i, target)));
+        }
+      });
+}
+
+ContactState::Step ContactState::add_correction(const VectorView& c, const VectorView& d) {
+  const auto dgamma = dgamma_, du = du_;
+  const auto k = k_;
+  const auto given = given_;
+  return measure_step(KOKKOS_LAMBDA(const int i, Vec3& dg, Vec3& dv) {
+    const Vec3 target = load3(c, i), free = load3(d, i);
+    const Vec3 impulse = target - k(i, free + given.given_way(i, target));
+    const Vec3 velocity = free + given.given_way(i, impulse);
+    store3(c, i, impulse);
+    store3(d, i, velocity);
+    dg = load3(dgamma, i) + impulse;
+    dv = load3(du, i) + velocity;
+  });
+}
+
+ContactState::Step ContactState::drop_correction(const ConstVectorView& c,
+                                                 const ConstVectorView& d) {
+  const auto dgamma = dgamma_, du = du_;
+  return measure_step(KOKKOS_LAMBDA(const int i, Vec3& dg, Vec3& dv) {
+    dg = load3(dgamma, i) - load3(c, i);
+    dv = load3(du, i) - load3(d, i);
+  });
+}
+
 void ContactState::centring_target(double sigma_mu) {
   const auto u = u_, g = g_;
   const auto given = given_;

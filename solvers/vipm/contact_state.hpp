@@ -135,6 +135,17 @@ class ContactState {
   /// Adds a correction of the direction; d is D^T of the correction alone.
   Step refine(const ConstVectorView& d);
 
+  /// c: what takes the products of both sides, theta along the direction, to between low and high
+  /// times 2 sigma mu (Gondzio 1996 for second-order cones); p = (1 - K Sigma) c, the impulses on
+  /// the right-hand side of the system in dv.
+  void centrality_target(double theta, const Band& band, const VectorView& c,
+                         const VectorView& p) const;
+  /// Adds the direction dgamma = c - K du to this one. @param c  in: that target; out: dgamma
+  /// @param d  in: D^T dv; out: du
+  Step add_correction(const VectorView& c, const VectorView& d);
+  /// Takes it away again.
+  Step drop_correction(const ConstVectorView& c, const ConstVectorView& d);
+
   /// p = g + K (gap - Sigma (g - gamma)), the impulses on the right-hand side of the system in dv.
   void right_hand_side(bool predictor, const VectorView& p) const;
   /// p = gamma + dgamma.

@@ -134,6 +134,45 @@ KOKKOS_INLINE_FUNCTION Sym3 yielding_impulse_per_velocity(const Scaling& s, doub
   });
 }
 
+/// What takes the eigenvalues of a product from where they are to the nearest in [low, high]; what
+/// lies far above `high` by that much only (Gondzio 1996).
+struct Band {
+  double low = 0, high = 0;
+
+  KOKKOS_INLINE_FUNCTION double missing(double value) const {
+    const double least = value < low ? low : value, wanted = least > high ? high : least;
+    const double change = wanted - value;
+    return change < -high ? -high : change;
+  }
+};
+
+/// W^-1 h with  lambda o h = t,  lambda = W x: t moves the eigenvalues of sqrt 2 (X o Y),
+/// X = W (x + theta dx), Y = W^-1 (y + theta dy), into the band. In the units of x.
+KOKKOS_INLINE_FUNCTION Vec3 centrality(const Scaling& s, const Vec3& x, const Vec3& dx,
+                                       const Vec3& dy, double det_x, double det_y, double theta,
+                                       const Band& band) {
+  constexpr double r = 1 / jordan::sqrt2, least = 1e-290;
+  const double wp = s.high, wm = s.low, ws = sqrt(s.high * s.low);
+  const Spectral fx = to_frame(s, x), fdx = to_frame(s, dx), fdy = to_frame(s, dy);
+  const Spectral l{wp * fx.plus, wm * fx.minus, ws * fx.side};
+  const Spectral a{l.plus + theta * wp * fdx.plus, l.minus + theta * wm * fdx.minus,
+                   l.side + theta * ws * fdx.side};
+  const Spectral b{l.plus + theta * fdy.plus / wp, l.minus + theta * fdy.minus / wm,
+                   l.side + theta * fdy.side / ws};
+  const double an = r * (a.plus + a.minus), at = r * (a.plus - a.minus);
+  const double bn = r * (b.plus + b.minus), bt = r * (b.plus - b.minus);
+  const double ln = r * (l.plus + l.minus), lt = r * (l.plus - l.minus);
+  const double n = an * bn + at * bt + a.side * b.side;
+  const double t = an * bt + bn * at, side = an * b.side + bn * a.side;
+  const double size = sqrt(t * t + side * side);
+  const double up = band.missing(n + size), down = band.missing(n - size);
+  const double along = 0.5 * (up - down) / (size > least ? size : 1);
+  const double zn = 0.5 * (up + down), zt = along * t, zs = along * side;
+  const double hn = (ln * zn - lt * zt - l.side * zs) / (2 * sqrt(det_x * det_y));
+  const double ht = (zt - hn * lt) / ln, hs = (zs - hn * l.side) / ln;
+  return from_frame(s, {r * (hn + ht) / wp, r * (hn - ht) / wm, hs / ws});
+}
+
 /// W^-1 h with  lambda o h = (W dx) o (W^-1 dy),  lambda = W x,  W = P(w)^1/2: the second-order
 /// term of Mehrotra's corrector, in the units of x.
 KOKKOS_INLINE_FUNCTION Vec3 second_order(const Scaling& s, const Vec3& x, const Vec3& dx,

@@ -37,6 +37,8 @@ OptionList VipmSolver::options() {
       .integer("cg_max_iterations", options_.cg_max_iterations, {1},
                "limit per direction; a direction that meets it is not used")
       .integer("refinements", options_.refinements, {0}, "of a direction solved by factorisation")
+      .integer("corrections", options_.corrections, {0},
+               "of centrality, at most, where a factorisation costs many solves")
       .number("step_fraction", options_.step_fraction, {0, 1, true},
               "part of the largest step inside the cones that is taken")
       .number("start", options_.start, OptionList::Range::positive(),
@@ -64,7 +66,7 @@ void VipmSolver::check_options(const std::vector<std::string>& given) const {
     if (options_.linear_solver != "auto" && name == "thinning") {
       refuse(name, "only with auto: cholesky factors the whole of S");
     }
-    if (options_.linear_solver == "cg" && name == "refinements") {
+    if (options_.linear_solver == "cg" && (name == "refinements" || name == "corrections")) {
       refuse(name, "only with a factorisation");
     }
   }
@@ -122,6 +124,8 @@ class Run {
   std::optional<End> follow(bool predictor);
   std::optional<End> recentre();
   std::optional<End> solve_corrector();
+  int corrections_that_pay() const;
+  void correct_centrality();
   bool respond(const ConstVectorView& dr, const VectorView& du);
   End give_up(Outcome outcome);
   Info finish(const End& end, Vector& gamma);
@@ -144,13 +148,15 @@ class Run {
   const VectorView dz_, b_;
   const VectorView z_, momentum_, correction_;
   const VectorView d_;      ///< contact velocities, or impulses on their way to load
+  VectorView c_;            ///< target of a centrality correction, then its impulses
   VectorView u_, du_, dr_;  ///< where r follows, in the problem's order
   VectorView change_;       ///< dr in the order of the system
   Outcome responded_ = Outcome::failed;
   vipm::ContactState::Sums sums_;
-  double mu_ = 0;       ///< gamma.u / 2 cones, J
-  double sigma_ = 0;    ///< centring
-  double forcing_ = 0;  ///< what CG may leave of a body's momentum, m/s
+  double mu_ = 0;        ///< gamma.u / 2 cones, J
+  double sigma_ = 0;     ///< centring
+  int corrections_ = 0;  ///< of centrality in this step, at most
+  double forcing_ = 0;   ///< what CG may leave of a body's momentum, m/s
   vipm::ContactState::Step step_;
 
   // The best iterate is the present one as a rule; `best_` is filled when a step made it worse.
@@ -353,6 +359,15 @@ vipm::ContactState::Step Run::both(const vipm::ContactState::Step& a,
           a.cross + b.cross, a.square + b.square};
 }
 
+/// One for every 1.4 solves that the factorisation costs as much as. Where only N is known,
+/// products with it are the most of a correction.
+int Run::corrections_that_pay() const {
+  constexpr double solves = 1.4;
+  if (following_ || pools_ || system_.takes_roots()) return 0;
+  return static_cast<int>(
+      std::min<double>(options_.corrections, linear_.solves_per_factorisation() / solves));
+}
+
 /// The affine direction, and sigma by what its longest step would leave of mu.
 std::optional<End> Run::predictor() {
   Kokkos::deep_copy(dz_, 0.0);
@@ -367,7 +382,8 @@ std::optional<End> Run::predictor() {
   if (cones_ == 0) return {};
   const double reach = std::min(1.0, step.theta);
   const double ahead = (step.product + reach * (step.cross + reach * step.square)) / (2.0 * cones_);
-  sigma_ = std::clamp(std::pow(ahead / mu_, 2), 1e-8, 1.0);
+  corrections_ = corrections_that_pay();
+  sigma_ = std::clamp(std::pow(ahead / mu_, 2 + corrections_), 1e-8, 1.0);
   return {};
 }
 
@@ -398,8 +414,34 @@ std::optional<End> Run::solve_corrector() {
   change_of_velocities();
   step_ = state_.direction(d_);
   if (pools_) step_ = both(step_, pools_->direction(d_));
+  correct_centrality();
   if (linear_.direct()) refine();
   return {};
+}
+
+/// Multiple centrality corrections (Gondzio 1996; Colombo and Gondzio 2008) with the factor that is
+/// there. Each aims at a longer step, at the end of which no product is far from sigma mu, and
+/// stays if the step has become longer by a tenth of what it aimed at.
+void Run::correct_centrality() {
+  constexpr double low = 0.1, high = 10, long_enough = 0.95, gain = 0.1;
+  if (corrections_ > 0 && c_.extent(0) == 0) c_ = VectorView("ccp::Vipm::c", d_.extent(0));
+  bool better = true;
+  for (int k = 0; k < corrections_ && better && step_.theta < long_enough; ++k) {
+    const double theta = step_.theta, reach = std::min(1.0, 1.5 * theta + 0.3);
+    const double middle = 2 * sigma_ * mu_;
+    state_.centrality_target(reach, {low * middle, high * middle}, c_, d_);
+    system_.load(d_, b_);
+    Kokkos::deep_copy(correction_, dz_);
+    Kokkos::deep_copy(dz_, 0.0);
+    better = linear_.solve(b_vector_, dz_vector_, forcing_) == Outcome::solved;
+    if (better) {
+      system_.contact_velocities(dz_, d_);
+      step_ = state_.add_correction(c_, d_);
+      better = step_.theta > theta + gain * (reach - theta);
+      if (!better) step_ = state_.drop_correction(c_, d_);
+    }
+    vector_kernels::add(better ? 1 : 0, dz_, 1, correction_, dz_);
+  }
 }
 
 /// Where r follows the solution: what it changes by in this step becomes a part of the primal

@@ -17,6 +17,7 @@
 #include "solvers/velocity_space/body_order.hpp"
 #include "solvers/velocity_space/make_system.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
+#include "solvers/vipm/contact_step.hpp"
 #include "tests/hard_problems.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/solve_once.hpp"
@@ -209,6 +210,76 @@ TEST_CASE("vipm with every linear solver, preconditioner and ordering") {
       CHECK(solved.measures[Measure::residual] <= 1e-8);
       CHECK(solved.info.counters.outer <= 40);
     }
+  }
+}
+
+TEST_CASE("centrality: a correction takes the products of both sides into the band") {
+  using namespace ccp::vipm;
+  const Vec3 n{2.0 / 7, 3.0 / 7, 6.0 / 7};
+  const Band band{0.3, 3};
+  int changed = 0, far = 0;
+  for (int k = 0; k < 200; ++k) {
+    const std::vector<double> v = random_vector(12, 100 + k);
+    const auto inside = [&](int i) {
+      const Vec3 value{v[i], v[i + 1], v[i + 2]};
+      const Split s = split(value, n);
+      return s.t + (1.01 * s.size + 0.1) * n;
+    };
+    const Vec3 x = inside(0), y = inside(3), dx{v[6], v[7], v[8]}, dy{v[9], v[10], v[11]};
+    const double theta = 0.8;
+    // W = P(w)^1/2 with P(w) x = y, from w's eigenvalues.
+    const jordan::ScalingPoint w = jordan::nt_scaling(x, y, n);
+    const Split s = split(w.w, n);
+    const double high = std::sqrt((s.n + s.size) / jordan::sqrt2),
+                 low = std::sqrt((s.n - s.size) / jordan::sqrt2);
+    const Vec3 root =
+        ((high + low) / jordan::sqrt2) * n + ((high - low) / (jordan::sqrt2 * s.size)) * s.t;
+    const auto scaled = [&](const Vec3& value) {
+      return jordan::quadratic(root, high * low, value, n);
+    };
+    const auto unscaled = [&](const Vec3& value) {
+      return jordan::quadratic(jordan::inverse(root, n), 1 / (high * low), value, n);
+    };
+    REQUIRE(norm(scaled(scaled(x)) - y) < 1e-12 * norm(y));
+    const Vec3 product =
+        jordan::sqrt2 * jordan::product(scaled(x + theta * dx), unscaled(y + theta * dy), n);
+    const Vec3 h = centrality(make_scaling(x, y, n), x, dx, dy, jordan::det(x, n),
+                              jordan::det(y, n), theta, band);
+    const Vec3 change = jordan::sqrt2 * jordan::product(scaled(x), scaled(h), n);
+    const Split before = split(product, n), after = split(product + change, n);
+    // The change has the frame of the product, so that eigenvalues keep their places.
+    const double tangent = dot(after.t, before.t) / before.size;
+    const double was[] = {before.n - before.size, before.n + before.size};
+    const double is[] = {after.n - tangent, after.n + tangent};
+    for (int e = 0; e < 2; ++e) {
+      const double wanted = std::clamp(was[e], band.low, band.high);
+      const double expected = std::max(wanted, was[e] - band.high);
+      CHECK(std::abs(is[e] - expected) < 1e-9 * (1 + std::abs(was[e])));
+      changed += wanted != was[e] ? 1 : 0;
+      far += expected != wanted ? 1 : 0;
+    }
+  }
+  CHECK(changed > 100);
+  CHECK(changed < 400);
+  CHECK(far > 0);
+}
+
+TEST_CASE("vipm: centrality corrections save steps where there is a factor to reuse") {
+  const ContactProblem host = test_problem_1();
+  const auto solve = [&](const ContactProblem& problem, const std::string& corrections) {
+    return solve_until(problem, "vipm[linear_solver=cholesky,corrections=" + corrections + "]",
+                       Measure::residual, 1e-8);
+  };
+  const Solved without = solve(host, "0"), with = solve(host, "2");
+  CHECK(without.measures[Measure::residual] <= 1e-8);
+  CHECK(with.measures[Measure::residual] <= 1e-8);
+  CHECK(with.info.counters.outer < without.info.counters.outer);
+  CHECK(with.info.counters.outer <= 18);
+  // Small problems take none: their steps are those of before, and of batches. Nor do problems of
+  // which only N is known.
+  for (const ContactProblem& other :
+       {random_pile(40, 100, 1), assembled_form(random_pile(60, 150, 1))}) {
+    CHECK((solve(other, "0").gamma == solve(other, "2").gamma));
   }
 }
 
