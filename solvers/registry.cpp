@@ -101,7 +101,7 @@ std::vector<SolverEntry>& entries() {
       {"vipm",
        {Law::convex},
        {Form::bodies, Form::assembled},
-       {Feature::compliant, Feature::rolling, Feature::equality},
+       {Feature::compliant, Feature::rolling, Feature::equality, Feature::distributed},
        true,
        "predictor-corrector interior-point method in body-velocity space",
        make<VipmSolver>},

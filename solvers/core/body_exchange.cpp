@@ -3,6 +3,7 @@
 #include <Teuchos_ArrayView.hpp>
 #include <Tpetra_Import.hpp>
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, MemSpace>;
 }  // namespace
 
 struct BodyExchange::Plan {
+  std::optional<Distribution> distribution;
   int owned = 0, ghosts = 0;
   DeviceArray<const int*> copied;     ///< rows of this rank's bodies that others have
   Teuchos::RCP<const Import> import;  ///< from these bodies to the ghosts
@@ -38,9 +40,20 @@ struct BodyExchange::Buffers {
 };
 
 BodyExchange::BodyExchange(const Distribution& distribution) {
-  const Ranks& ranks = distribution.ranks;
-  const std::vector<Number> owned(distribution.owned_body.begin(), distribution.owned_body.end());
-  const std::vector<Number> ghosts(distribution.ghost_body.begin(), distribution.ghost_body.end());
+  auto plan = make_plan(distribution.ranks, distribution.owned_body, distribution.ghost_body);
+  plan->distribution = distribution;
+  plan_ = plan;
+}
+
+BodyExchange::BodyExchange(const Ranks& ranks, const std::vector<long long>& owned,
+                           const std::vector<long long>& ghosts)
+    : plan_(make_plan(ranks, owned, ghosts)) {}
+
+std::shared_ptr<BodyExchange::Plan> BodyExchange::make_plan(
+    const Ranks& ranks, const std::vector<long long>& owned_rows,
+    const std::vector<long long>& ghost_rows) {
+  const std::vector<Number> owned(owned_rows.begin(), owned_rows.end());
+  const std::vector<Number> ghosts(ghost_rows.begin(), ghost_rows.end());
   const auto ghost_map = map_of(ranks, ghosts);
   const Import all(map_of(ranks, owned), ghost_map);
   const auto sent = all.getExportLIDs();
@@ -55,7 +68,7 @@ BodyExchange::BodyExchange(const Distribution& distribution) {
   plan->ghosts = static_cast<int>(ghosts.size());
   plan->copied = upload<DeviceArray<int*>>("ccp::BodyExchange::copied", copied, copied.size());
   plan->import = Teuchos::rcp(new Import(map_of(ranks, numbers), ghost_map));
-  plan_ = plan;
+  return plan;
 }
 
 BodyExchange::BodyExchange(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
@@ -65,6 +78,9 @@ std::shared_ptr<BodyExchange> BodyExchange::clone() const {
   return std::shared_ptr<BodyExchange>(new BodyExchange(plan_));
 }
 
+const Distribution* BodyExchange::distribution() const {
+  return plan_->distribution ? &*plan_->distribution : nullptr;
+}
 int BodyExchange::owned() const {
   return plan_->owned;
 }
@@ -82,36 +98,66 @@ BodyExchange::Buffers& BodyExchange::buffers(std::size_t columns) const {
   return *buffers_;
 }
 
+namespace {
+
+/// Rows of bodies to a buffer, and back. A buffer has the rows that `place` names, or, where that
+/// is empty, those from `first` on.
+struct BodyRows {
+  DeviceArray<double**> rows;
+  DeviceArray<const int*> place;
+  int first = 0;
+
+  KOKKOS_INLINE_FUNCTION int of(int k) const { return place.extent(0) > 0 ? place(k) : first + k; }
+};
+
+void pack(const BodyRows& own, Vector& buffer) {
+  const Matrix out = buffer.getLocalViewDevice(Tpetra::Access::OverwriteAll);
+  const int columns = static_cast<int>(out.extent(1));
+  Kokkos::parallel_for(
+      "ccp::BodyExchange::pack", range(out.extent(0)), KOKKOS_LAMBDA(const int k) {
+        for (int j = 0; j < columns; ++j) out(k, j) = own.rows(own.of(k), j);
+      });
+}
+
+void unpack(const Vector& buffer, const BodyRows& own) {
+  const auto in = buffer.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  const int columns = static_cast<int>(in.extent(1));
+  Kokkos::parallel_for(
+      "ccp::BodyExchange::unpack", range(in.extent(0)), KOKKOS_LAMBDA(const int k) {
+        for (int j = 0; j < columns; ++j) own.rows(own.of(k), j) = in(k, j);
+      });
+}
+
+}  // namespace
+
 void BodyExchange::sum(const DeviceArray<double**>& rows) const {
-  const auto columns = static_cast<int>(rows.extent(1));
   Buffers& own = buffers(rows.extent(1));
-  const int first_ghost = plan_->owned;
-  const auto copied = plan_->copied;
-  {
-    const Matrix out = own.copied.getLocalViewDevice(Tpetra::Access::OverwriteAll);
-    Kokkos::parallel_for(
-        "ccp::BodyExchange::pack_copied", range(copied.extent(0)), KOKKOS_LAMBDA(const int k) {
-          for (int j = 0; j < columns; ++j) out(k, j) = rows(copied(k), j);
-        });
-    const Matrix partial = own.ghosts.getLocalViewDevice(Tpetra::Access::OverwriteAll);
-    Kokkos::parallel_for(
-        "ccp::BodyExchange::pack_ghosts", range(plan_->ghosts), KOKKOS_LAMBDA(const int k) {
-          for (int j = 0; j < columns; ++j) partial(k, j) = rows(first_ghost + k, j);
-        });
-    fence();  // Tpetra may read on the host
-  }
+  const BodyRows copied{rows, plan_->copied}, ghosts{rows, {}, plan_->owned};
+  pack(copied, own.copied);
+  pack(ghosts, own.ghosts);
+  fence();  // Tpetra may read on the host
   own.copied.doExport(own.ghosts, *plan_->import, Tpetra::ADD);
   own.ghosts.doImport(own.copied, *plan_->import, Tpetra::REPLACE);
-  const auto whole = own.copied.getLocalViewDevice(Tpetra::Access::ReadOnly);
-  Kokkos::parallel_for(
-      "ccp::BodyExchange::unpack_copied", range(copied.extent(0)), KOKKOS_LAMBDA(const int k) {
-        for (int j = 0; j < columns; ++j) rows(copied(k), j) = whole(k, j);
-      });
-  const auto back = own.ghosts.getLocalViewDevice(Tpetra::Access::ReadOnly);
-  Kokkos::parallel_for(
-      "ccp::BodyExchange::unpack_ghosts", range(plan_->ghosts), KOKKOS_LAMBDA(const int k) {
-        for (int j = 0; j < columns; ++j) rows(first_ghost + k, j) = back(k, j);
-      });
+  unpack(own.copied, copied);
+  unpack(own.ghosts, ghosts);
+}
+
+void BodyExchange::add_to_owners(const DeviceArray<double**>& rows) const {
+  Buffers& own = buffers(rows.extent(1));
+  const BodyRows copied{rows, plan_->copied};
+  pack(copied, own.copied);
+  pack({rows, {}, plan_->owned}, own.ghosts);
+  fence();
+  own.copied.doExport(own.ghosts, *plan_->import, Tpetra::ADD);
+  unpack(own.copied, copied);
+}
+
+void BodyExchange::copy_to_ghosts(const DeviceArray<double**>& rows) const {
+  Buffers& own = buffers(rows.extent(1));
+  pack({rows, plan_->copied}, own.copied);
+  fence();
+  own.ghosts.doImport(own.copied, *plan_->import, Tpetra::REPLACE);
+  unpack(own.ghosts, {rows, {}, plan_->owned});
 }
 
 }  // namespace ccp

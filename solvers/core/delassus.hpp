@@ -71,6 +71,10 @@ class DelassusOperator : public Operator {
   int contacts() const { return contacts_; }
   int bodies() const { return bodies_; }
   const Ranks& ranks() const { return ranks_; }
+  /// What it was made of; null with one rank.
+  const Distribution* distribution() const {
+    return exchange_ ? exchange_->distribution() : nullptr;
+  }
   /// most_neighbours() of the problem that several ranks share; 0 with one rank.
   double most_neighbours() const { return most_neighbours_; }
   /// The 3x3 diagonal blocks of N in world axes. @return [n][3][3] 1/kg

@@ -32,6 +32,8 @@ class Problem {
   long long number_of(int contact) const {
     return number_.empty() ? contact : number_[static_cast<std::size_t>(contact)];
   }
+  /// What this rank's part is of the whole; null with one rank.
+  const Distribution* distribution() const { return delassus_.distribution(); }
   /// Rolling resistance and equality constraints.
   const ConstraintPools& pools() const { return delassus_.pools(); }
   /// What makes their velocities and impulses comparable with those of contacts, [pools().size()]

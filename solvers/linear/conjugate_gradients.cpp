@@ -6,16 +6,21 @@
 namespace ccp {
 
 using vector_kernels::add;
-using vector_kernels::dot;
 
 ConjugateGradients::ConjugateGradients(Teuchos::RCP<const Operator> a,
                                        Teuchos::RCP<const Operator> preconditioner)
     : a_(std::move(a)),
       preconditioner_(std::move(preconditioner)),
+      ranks_(a_->getRangeMap()->getComm()),
       r_(a_->getRangeMap(), 1),
       z_(a_->getRangeMap(), 1),
       p_(a_->getRangeMap(), 1),
       ap_(a_->getRangeMap(), 1) {}
+
+/// Over all ranks.
+double ConjugateGradients::dot(const ConstVectorView& x, const ConstVectorView& y) const {
+  return ranks_.sum(vector_kernels::dot(x, y));
+}
 
 /// @return whether that took a product with A
 bool ConjugateGradients::residual(const ConstVectorView& b, const Vector& x) {

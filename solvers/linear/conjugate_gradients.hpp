@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "solvers/core/ranks.hpp"
 #include "solvers/core/trilinos.hpp"
 #include "solvers/linear/krylov.hpp"
 
@@ -26,16 +27,17 @@ class ConjugateGradients {
   ConjugateGradients(Teuchos::RCP<const Operator> a, Teuchos::RCP<const Operator> preconditioner);
 
   /// @param x  in: initial guess, which costs a product with A unless it is zero; out: solution, or
-  /// as far
-  ///           as it got
+  ///           as far as it got
   /// @return converged is what `solved` said last; an exception of an operator is a breakdown
   Result solve(const Vector& b, Vector& x, const Solved& solved, const GiveUp& give_up);
 
  private:
+  double dot(const ConstVectorView& x, const ConstVectorView& y) const;
   bool residual(const ConstVectorView& b, const Vector& x);
   void improve(const VectorView& x, double& product, bool first);
 
   Teuchos::RCP<const Operator> a_, preconditioner_;
+  Ranks ranks_;
   Vector r_, z_, p_, ap_;  ///< residual, the same preconditioned, direction, A times it
 };
 

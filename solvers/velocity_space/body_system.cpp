@@ -16,7 +16,8 @@ namespace {
 template <int NB>
 class BodySystem : public VelocitySystem {
  public:
-  BodySystem(const Problem& problem, const ContactProblem& host, const std::string& ordering,
+  /// @param pooled  where there are triples beside the contacts; null: nowhere
+  BodySystem(const Problem* pooled, const ContactProblem& host, const std::string& ordering,
              const std::string& preconditioner);
 
   int size() const override { return NB * pattern_.rows; }
@@ -63,9 +64,9 @@ class BodySystem : public VelocitySystem {
 };
 
 template <int NB>
-BodySystem<NB>::BodySystem(const Problem& problem, const ContactProblem& host,
+BodySystem<NB>::BodySystem(const Problem* pooled, const ContactProblem& host,
                            const std::string& ordering, const std::string& preconditioner)
-    : contacts_(problem.contacts()), kind_(preconditioner) {
+    : contacts_(static_cast<int>(host.contacts())), kind_(preconditioner) {
   const std::size_t n = host.contacts(), m = host.bodies();
   const bool fill = kind_ == "block_ic1" || kind_ == "auto";
   const BodyOrder order = order_bodies(host, ordering, fill);
@@ -128,7 +129,7 @@ BodySystem<NB>::BodySystem(const Problem& problem, const ContactProblem& host,
       const Vec3 arm = arm_of(host, k / 2, side);
       reach[i] = std::max(reach[i], std::hypot(arm.x, arm.y, arm.z));
     }
-    if (!problem.pools().empty()) {
+    if (pooled) {
       BodyPools::Places places;
       places.body = order.position;
       places.contact.resize(n);
@@ -140,8 +141,8 @@ BodySystem<NB>::BodySystem(const Problem& problem, const ContactProblem& host,
       for (std::size_t b = 0; b < lower.column.size(); ++b) {
         places.has_contacts.push_back(contact_range[2 * b] < contact_range[2 * b + 1] ? 1 : 0);
       }
-      pools_ = BodyPools(problem, map_, places);
-      pools_.raise_reach(problem, order.position, reach);
+      pools_ = BodyPools(*pooled, map_, places);
+      pools_.raise_reach(*pooled, order.position, reach);
     }
     reach_ = upload<DeviceArray<double*>>("ccp::BodySystem::reach", reach, m);
   }
@@ -426,13 +427,20 @@ std::unique_ptr<VelocitySystem> make_body_system(const Problem& problem,
                                                  const std::string& ordering,
                                                  const std::string& preconditioner) {
   const ContactProblem& host = problem.host();
+  if (problem.pools().empty()) return make_body_system(host, ordering, preconditioner);
   if (host.rotates()) {
-    return std::make_unique<BodySystem<6>>(problem, host, ordering, preconditioner);
+    return std::make_unique<BodySystem<6>>(&problem, host, ordering, preconditioner);
   }
-  if (problem.pools().empty()) {
-    return std::make_unique<BodySystem<3>>(problem, host, ordering, preconditioner);
+  return std::make_unique<BodySystem<6>>(&problem, with_rotations(host), ordering, preconditioner);
+}
+
+std::unique_ptr<VelocitySystem> make_body_system(const ContactProblem& problem,
+                                                 const std::string& ordering,
+                                                 const std::string& preconditioner) {
+  if (problem.rotates()) {
+    return std::make_unique<BodySystem<6>>(nullptr, problem, ordering, preconditioner);
   }
-  return std::make_unique<BodySystem<6>>(problem, with_rotations(host), ordering, preconditioner);
+  return std::make_unique<BodySystem<3>>(nullptr, problem, ordering, preconditioner);
 }
 
 }  // namespace ccp

@@ -12,5 +12,9 @@ namespace ccp {
 std::unique_ptr<VelocitySystem> make_body_system(const Problem& problem,
                                                  const std::string& ordering,
                                                  const std::string& preconditioner);
+/// The same of bodies and contacts alone: who touches whom, arms and inverse masses.
+std::unique_ptr<VelocitySystem> make_body_system(const ContactProblem& problem,
+                                                 const std::string& ordering,
+                                                 const std::string& preconditioner);
 
 }  // namespace ccp

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "solvers/core/solver.hpp"
-#include "solvers/linear/cholesky.hpp"
 #include "solvers/linear/conjugate_gradients.hpp"
 #include "solvers/velocity_space/machine_rates.hpp"
+#include "solvers/velocity_space/thinned_factor.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
 
 namespace ccp {
@@ -16,11 +16,9 @@ namespace ccp {
 /// than a sparse factorisation, then the factorisation. Both costs are counted, not timed
 /// (MachineRates): equal problems are solved in the same way whatever the load.
 ///
-/// Near a solution most contacts slide or carry nothing, and their K is small. So what is factored
-/// is S without the blocks below the diagonal whose Frobenius norm is below `thinning` (their
-/// shares of the diagonal stay), and conjugate gradients on the whole of S, preconditioned by that,
-/// do the rest. As S >= 1, that takes some iterations whatever the spectrum of S. One analysis
-/// serves until a block grows that it has not, or many have become small.
+/// What is factored is thinned (ThinnedFactor), and conjugate gradients on the whole of S,
+/// preconditioned by that, do the rest. As S >= 1, that takes some iterations whatever the spectrum
+/// of S.
 class VelocitySolver {
  public:
   struct Options {
@@ -65,10 +63,6 @@ class VelocitySolver {
                         double speed);
   KrylovResult iterate(ConjugateGradients& cg, const Vector& b, Vector& x, double speed,
                        const std::function<bool(int)>& enough);
-  void apply_factor(const ConstVectorView& b, const VectorView& x);
-  void analyse();
-  bool analysis_serves() const;
-  bool factorise();
   bool too_many(long iterations);
   double cg_cost(long iterations) const;
 
@@ -78,17 +72,11 @@ class VelocitySolver {
   Info& info_;
   std::string message_;
   bool direct_ = false, late_ = false;
-  double thinning_ = 0;  ///< the option; 0 where the whole of S is factored
   bool factorised_ = false, preconditioned_ = false;
   long iterations_ = 0;  ///< of conjugate gradients on the present matrix
   std::unique_ptr<ConjugateGradients> cg_;
-  std::unique_ptr<SparseCholesky> cholesky_;
-  std::vector<char> kept_;       ///< which blocks below the diagonal cholesky_ has; empty = all
-  std::size_t kept_blocks_ = 0;  ///< their number
+  ThinnedFactor factor_;
   std::unique_ptr<ConjugateGradients> thinned_cg_;
-  std::vector<std::int64_t> diagonal_;  ///< where the diagonal is in values_, and their number
-  std::vector<double> values_, host_;
-  double shift_ = 0;  ///< of the last factorisation, relative to the diagonal
 };
 
 }  // namespace ccp

@@ -35,7 +35,10 @@ GivenContacts::GivenContacts(const Problem& problem, const DeviceArray<const int
 }
 
 ContactState::ContactState(const Problem& problem, const DeviceArray<const int*>& order, bool roots)
-    : contacts_(problem.contacts()), order_(order), given_(problem, order_, rigid_) {
+    : ranks_(problem.ranks()),
+      contacts_(problem.contacts()),
+      order_(order),
+      given_(problem, order_, rigid_) {
   const std::size_t size = 3 * static_cast<std::size_t>(problem.triples());
   for (VectorView* array : {&gamma_, &u_, &dgamma_, &du_, &gap_}) {
     *array = VectorView("ccp::Vipm::contacts", size);
@@ -124,7 +127,8 @@ ContactState::Guess ContactState::judge(const ConstVectorView& guess,
       },
       Kokkos::Sum<double>(result.product), Kokkos::Max<double>(result.impulse),
       Kokkos::Max<double>(result.velocity));
-  return result;
+  return {ranks_.sum(result.product), ranks_.largest(result.impulse),
+          ranks_.largest(result.velocity)};
 }
 
 ContactState::Sums ContactState::scale(const ConstVectorView& d) {
@@ -175,7 +179,9 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
       },
       Kokkos::Sum<double>(sums.product), Kokkos::Sum<double>(sums.normal), Largest(sums.gap));
   if (given.is_compliant() || k_.root.extent(0) > 0) scale_by_roots();
-  return sums;
+  double both[2] = {sums.product, sums.normal};
+  ranks_.sum(both, 2);
+  return {both[0], both[1], ranks_.largest(sums.gap)};
 }
 
 void ContactState::scale_by_roots() {
@@ -246,7 +252,9 @@ ContactState::Step ContactState::measure_step(const Direction& direction) {
       },
       Smallest(step.theta), Kokkos::Sum<double>(step.product), Kokkos::Sum<double>(step.cross),
       Kokkos::Sum<double>(step.square));
-  return step;
+  double sums[3] = {step.product, step.cross, step.square};
+  ranks_.sum(sums, 3);
+  return {-ranks_.largest(-step.theta), sums[0], sums[1], sums[2]};
 }
 
 ContactState::Step ContactState::predictor(const ConstVectorView& d) {

@@ -73,8 +73,9 @@ struct Stiffness {
 /// (K^-1
 /// + Sigma)^-1 and g - gamma becomes (1 - K Sigma)(g - gamma). World axes; contacts in the order of
 /// a VelocitySystem; 21 numbers (168 bytes) per contact. With mu = 0 the cone of a contact is the
-/// half-line along its normal and K has rank one. Vectors have room for the triples beside the
-/// contacts, which are PoolState's.
+/// half-line along its normal and K has rank one. With several ranks, contacts are those of this
+/// one, and whatever is said of all contacts is said of all ranks'. Vectors have room for the
+/// triples beside the contacts, which are PoolState's.
 class ContactState {
  public:
   /// @param order  VelocitySystem::contact_order()
@@ -172,6 +173,7 @@ class ContactState {
   Step measure_step(const Direction& direction);
 
  private:
+  Ranks ranks_;  ///< sums and steps are those of all of them
   int contacts_ = 0;
   DeviceArray<const int*> order_;
   DeviceArray<double* [2]> rigid_ { "ccp::Vipm::rigid", 1 };

@@ -13,6 +13,7 @@
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/vector_kernels.hpp"
 #include "solvers/velocity_space/assembled_system.hpp"
+#include "solvers/velocity_space/distributed_system.hpp"
 #include "solvers/velocity_space/make_system.hpp"
 #include "solvers/velocity_space/velocity_solver.hpp"
 #include "solvers/vipm/contact_state.hpp"
@@ -30,6 +31,8 @@ OptionList VipmSolver::options() {
               "bodies that block_ic0 eliminates first: high ones, those far from the ground")
       .number("thinning", options_.thinning, {0},
               "auto: norm of a block of S below which it is not factored; 0: none is left out")
+      .integer("overlap", options_.overlap, {0},
+               "several ranks: layers of contacts by which what they factor overlaps")
       .number("forcing", options_.forcing, {0, 1, true},
               "cg: largest momentum error of a body per mu / mean(gamma_n)")
       .number("predictor_factor", options_.predictor_factor, {1},
@@ -72,10 +75,23 @@ void VipmSolver::check_options(const std::vector<std::string>& given) const {
   }
 }
 
+std::string VipmSolver::why_not_on_ranks() const {
+  const auto reason = [](const std::string& option, const std::string& value) {
+    return "vipm with " + option + "=" + value + " does not run on several ranks; " + option +
+           "=auto does: conjugate gradients with overlapping Schwarz";
+  };
+  if (options_.linear_solver == "cholesky") return reason("linear_solver", "cholesky");
+  if (options_.preconditioner != "auto") return reason("preconditioner", options_.preconditioner);
+  if (options_.ordering != "auto") return reason("ordering", options_.ordering);
+  return "";
+}
+
 void VipmSolver::setup(const Problem& problem) {
   problem_ = &problem;
   by_contacts_ = nullptr;
-  system_ = make_velocity_system(problem, options_.ordering, options_.preconditioner);
+  system_ = problem.ranks().size() > 1
+                ? make_distributed_system(problem, {options_.overlap, options_.thinning})
+                : make_velocity_system(problem, options_.ordering, options_.preconditioner);
   if (!system_->iterative() && options_.linear_solver == "cg") {
     throw InputError("solver vipm", "option linear_solver", "cholesky or auto",
                      "cg, for a problem of which only N is known");
@@ -136,8 +152,9 @@ class Run {
   const std::function<void(const PosedSystem&)>& on_system_;
   FollowingVelocity* const following_;
   Observer& observer_;
-  const int n_;         ///< contacts and equality constraints
-  const int cones_;     ///< with a barrier: of contacts and rolling triples
+  // On all ranks:
+  const double n_;      ///< contacts and equality constraints
+  const double cones_;  ///< with a barrier: of contacts and rolling triples
   const double s_, q_;  ///< trace(N)/3n, 1/kg, and rms(r), m/s
   Info info_;
   vipm::ContactState state_;                ///< gamma, u and their direction
@@ -182,6 +199,7 @@ VelocitySolver::Options linear_options_of(const VipmOptions& options, const Prob
              should = follows && options.linear_solver == "auto";
   VelocitySolver::Options result;
   result.method = cannot || should ? "cholesky" : options.linear_solver;
+  if (problem.ranks().size() > 1) result.method = "cg";
   result.max_iterations = options.cg_max_iterations;
   result.rates = options.rates;
   if (result.method == "auto") result.thinning = options.thinning;
@@ -197,8 +215,8 @@ Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& sys
       on_system_(on_system),
       following_(following),
       observer_(observer),
-      n_(problem.contacts() + problem.pools().equality()),
-      cones_(problem.contacts() + problem.pools().rolling()),
+      n_(static_cast<double>(problem.all_contacts() + problem.pools().equality())),
+      cones_(static_cast<double>(problem.all_contacts() + problem.pools().rolling())),
       s_(problem.delassus_scale()),
       q_(velocity_scale(problem)),
       state_(problem, system.contact_order(), system.takes_roots()),
@@ -218,7 +236,7 @@ Run::Run(const VipmOptions& options, const Problem& problem, VelocitySystem& sys
 
 Info Run::operator()(Vector& gamma) {
   const auto guess = read_view(gamma);
-  if (vector_kernels::dot(guess, guess) > 0) {
+  if (problem_.ranks().sum(vector_kernels::dot(guess, guess)) > 0) {
     start_warm(guess);
   } else {
     start_cold();
@@ -253,7 +271,8 @@ void Run::start_warm(const ConstVectorView& guess) {
   problem_.to_world_axes(guess, d_);
   state_.reorder(d_, start);
   if (pools_) pools_->to_units_of_contacts(d_, start);
-  const double typical = root_mean_square(start);
+  const double typical = std::sqrt(problem_.ranks().sum(vector_kernels::dot(start, start)) /
+                                   (3.0 * static_cast<double>(problem_.all_triples())));
   balance(start);
   vipm::ContactState::Guess quality = state_.judge(start, d_);
   if (pools_) {
@@ -287,7 +306,7 @@ std::optional<End> Run::look() {
   system_.load(state_.gamma(), momentum_);
   vector_kernels::add(1, z_, -1, momentum_, momentum_);
   unbalanced += system_.speed(momentum_);
-  mu_ = cones_ > 0 ? sums_.product / (2.0 * cones_) : 0;
+  mu_ = cones_ > 0 ? sums_.product / (2 * cones_) : 0;
   info_.own_residual = std::max(sums_.product * s_ / (n_ * q_ * q_), (unbalanced + sums_.gap) / q_);
   watch_rounding(unbalanced / q_);
   keep_best();
@@ -415,7 +434,8 @@ std::optional<End> Run::solve_corrector() {
   step_ = state_.direction(d_);
   if (pools_) step_ = both(step_, pools_->direction(d_));
   correct_centrality();
-  if (linear_.direct()) refine();
+  // The preconditioner of several ranks is made of factors.
+  if (linear_.direct() || problem_.ranks().size() > 1) refine();
   return {};
 }
 
@@ -585,12 +605,12 @@ void VipmSolver::solve_by_contacts(Vector& gamma, Observer& observer, Info& info
 
 Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   Info info;
-  if (problem_->triples() == 0) {
+  if (problem_->all_triples() == 0) {
     info.status = Status::converged;
   } else {
     info = Run(options_, *problem_, *system_, on_system, following, observer)(gamma);
     if (info.status == Status::stagnated && options_.linear_solver != "cg" &&
-        has_sparse_delassus()) {
+        problem_->ranks().size() == 1 && has_sparse_delassus()) {
       solve_by_contacts(gamma, observer, info);
     }
   }

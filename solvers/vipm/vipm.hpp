@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "solvers/core/following_velocity.hpp"
+#include "solvers/core/limited_on_ranks.hpp"
 #include "solvers/core/solver.hpp"
 #include "solvers/velocity_space/machine_rates.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
@@ -16,6 +17,7 @@ struct VipmOptions {
   std::string ordering = "auto";        ///< of the bodies: one of VelocitySystem::orderings()
   MachineRates rates;                   ///< by which auto changes from cg to cholesky
   double thinning = 0.1;                ///< >= 0: VelocitySolver::Options::thinning
+  int overlap = 6;                      ///< >= 0, several ranks: SchwarzOptions::overlap
   /// in (0, 1]: cg stops when no body's residual |M^-1/2 (b - S dz)| [m/s] is above
   /// this * mu / (sum gamma_n / n), mu = gamma.u / 2n
   double forcing = 0.02;
@@ -37,12 +39,17 @@ struct VipmOptions {
 /// whose directions come from  S dz = b,  S = 1 + E^T K E,  on the graph of bodies that touch.
 /// Own residual: max(gamma.u s / (n q^2), (momentum error + largest |u - E z - r|) / q).
 /// Cost per outer iteration: one assembly of S and two solves with it.
+/// On several ranks S is solved by conjugate gradients with overlapping Schwarz.
 /// Law: convex. Forms: both. Rolling resistance and equality constraints: yes. Warm start: yes. See
 /// README.md beside this file.
-class VipmSolver : public Solver, public SystemSource, public FollowsVelocity {
+class VipmSolver : public Solver,
+                   public SystemSource,
+                   public FollowsVelocity,
+                   public LimitedOnRanks {
  public:
   OptionList options() override;
   void check_options(const std::vector<std::string>& given) const override;
+  std::string why_not_on_ranks() const override;
   void setup(const Problem& problem) override;
   Info solve(Vector& gamma, Observer& observer) override;
 

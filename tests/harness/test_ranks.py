@@ -140,7 +140,11 @@ class Ranks(unittest.TestCase):
              "nothing.h5: contacts: expected at least as many as ranks, 2, found 0"),
             (("pile.h5", "--solver", "admm", "--ranks", "2"),
              ("--ranks: expected 1 with admm, found 2: admm does not run on several ranks; "
-              "pgj, apgd, bb, ipm do")),
+              "pgj, apgd, bb, ipm, vipm do")),
+            (("pile.h5", "--solver", "vipm[linear_solver=cholesky]", "--ranks", "2"),
+             ("--ranks: expected 1 with vipm, found 2: vipm with linear_solver=cholesky does not "
+              "run on several ranks; linear_solver=auto does: conjugate gradients with "
+              "overlapping Schwarz")),
             (("pile.h5", "--solver", "ipm[krylov=cholmod]", "--ranks", "2"),
              ("--ranks: expected 1 with ipm, found 2: ipm with krylov=cholmod does not run on "
               "several ranks; krylov=cg does")),
@@ -214,7 +218,7 @@ class Ranks(unittest.TestCase):
 
     @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "studies do not oversubscribe")
     def test_studies_run_on_ranks(self):
-        self.write_study("solvers: [pgj, vipm]", "stop: residual=1e-2", "ranks: [1, 2]")
+        self.write_study("solvers: [pgj, pgs]", "stop: residual=1e-2", "ranks: [1, 2]")
         self.program("run", "study.yaml", "-o", "out", "--quiet")
         found = {}
         for name in sorted(os.listdir(self.path("out"))):
@@ -223,7 +227,7 @@ class Ranks(unittest.TestCase):
                 self.assertTrue(file.attrs["stop_reached"])
         # What does not run on several ranks runs on one.
         self.assertEqual(found, {"pile__pgj__t1": "1", "pile__pgj__t1__n2": "2",
-                                 "pile__vipm__t1": "1"})
+                                 "pile__pgs__t1": "1"})
         # Reports and comparisons take runs on ranks for other runs than those on one.
         out, _ = self.program("compare", "out", "out", "--json")
         self.assertEqual(len(json.loads(out)["pairs"]), 3)
@@ -232,7 +236,7 @@ class Ranks(unittest.TestCase):
         self.write_study("solvers: [pgj]", "ranks: [999]")
         _, err = self.program("run", "study.yaml", "-o", "other", code=BAD_INPUT)
         self.assertIn("key ranks: expected with threads at most", err)
-        self.write_study("solvers: [vipm]", "ranks: [2]")
+        self.write_study("solvers: [pgs]", "ranks: [2]")
         _, err = self.program("run", "study.yaml", "-o", "other", code=BAD_INPUT)
         self.assertIn("a solver that runs on several", err)
 

@@ -6,7 +6,9 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <set>
 
 #include "harness/measure/referee.hpp"
 #include "problems/formats/catalogue.hpp"
@@ -18,8 +20,11 @@
 #include "solvers/core/scales.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/distributed/gather.hpp"
+#include "solvers/distributed/overlap.hpp"
 #include "solvers/distributed/read_part.hpp"
 #include "solvers/registry.hpp"
+#include "solvers/velocity_space/distributed_system.hpp"
+#include "solvers/velocity_space/make_system.hpp"
 #include "tests/kokkos_support.hpp"
 #include "tests/support.hpp"
 
@@ -68,8 +73,9 @@ std::vector<double> rows_of(const std::vector<double>& whole, const std::vector<
 
 /// Largest difference on any rank, relative to the largest entry of the whole vector.
 double difference(const Ranks& ranks, const std::vector<double>& own,
-                  const std::vector<double>& whole, const std::vector<long long>& numbers) {
-  const std::vector<double> expected = rows_of(whole, numbers, 3);
+                  const std::vector<double>& whole, const std::vector<long long>& numbers,
+                  std::size_t width = 3) {
+  const std::vector<double> expected = rows_of(whole, numbers, width);
   if (own.size() != expected.size()) return ranks.largest(std::nan(""));
   double most = 0, scale = 0;
   for (std::size_t i = 0; i < own.size(); ++i)
@@ -251,6 +257,211 @@ TEST_CASE("products, sums and scales of ranks are those of one process", "[opera
   }
 }
 
+namespace {
+
+/// Bodies at most so many contacts from some, over bodies that are no hubs.
+std::set<long long> around(const ContactProblem& host, std::set<long long> bodies, int layers) {
+  const std::vector<std::int64_t> contacts = contacts_of_bodies(host.contact_bodies, host.bodies());
+  const auto is_hub = [&](std::int32_t body) { return contacts[body] > 100; };
+  for (int layer = 0; layer < layers; ++layer) {
+    std::set<long long> next = bodies;
+    for (std::size_t k = 0; k < 2 * host.contacts(); ++k) {
+      const std::int32_t here = host.contact_bodies[k], there = host.contact_bodies[k ^ 1];
+      if (here < 0 || there < 0 || is_hub(here) || is_hub(there)) continue;
+      if (bodies.count(here) > 0) next.insert(there);
+    }
+    bodies = next;
+  }
+  return bodies;
+}
+
+/// Of a rank by read_part.
+std::set<long long> bodies_of(const ContactProblem& host, int rank, int ranks) {
+  const Partition partition = contiguous_partition(host.contact_bodies, host.bodies(), ranks);
+  std::set<long long> bodies;
+  for (std::size_t i = 0; i < host.bodies(); ++i) {
+    if (partition.body[i] == rank) bodies.insert(static_cast<long long>(i));
+  }
+  return bodies;
+}
+
+void check_overlap(const ContactProblem& host, int layers) {
+  const MpiSession mpi;
+  const Ranks& ranks = mpi.world();
+  const SharedFile file(ranks, host);
+  const ProblemPart part = read_part(file.path(), ranks);
+  const Distribution& d = part.distribution;
+  const OverlappedPart found = overlapped_part(part.problem, d, layers);
+  const std::set<long long> owned(d.owned_body.begin(), d.owned_body.end());
+  const std::set<long long> expected = around(host, owned, layers);
+  std::vector<long long> bodies = d.owned_body, contacts = d.contact;
+  std::set_difference(expected.begin(), expected.end(), owned.begin(), owned.end(),
+                      std::back_inserter(bodies));
+  const auto touches = [&](long long c) {
+    return expected.count(host.contact_bodies[2 * c]) > 0 ||
+           expected.count(host.contact_bodies[2 * c + 1]) > 0;
+  };
+  for (long long c = 0; c < d.contacts; ++c) {
+    const bool own = std::binary_search(d.contact.begin(), d.contact.end(), c);
+    if (!own && touches(c)) contacts.push_back(c);
+  }
+  const ContactProblem& problem = found.problem;
+  bool same = problem.inverse_mass == rows_of(host.inverse_mass, bodies, 1) &&
+              problem.contacts() == contacts.size();
+  if (host.rotates()) {
+    same = same && problem.inverse_inertia == rows_of(host.inverse_inertia, bodies, 9) &&
+           problem.arm_a == rows_of(host.arm_a, contacts, 3) &&
+           problem.arm_b == rows_of(host.arm_b, contacts, 3);
+  }
+  for (std::size_t k = 0; same && k < 2 * contacts.size(); ++k) {
+    const std::int32_t body = host.contact_bodies[2 * contacts[k / 2] + k % 2],
+                       place = problem.contact_bodies[k];
+    same = place < 0 ? expected.count(body) == 0 : bodies[place] == body;
+  }
+  CHECK(ranks.sum(same ? 0.0 : 1.0) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a part reaches so many contacts into those of other ranks", "[reading]") {
+  RandomShape shape;
+  shape.bodies = 40, shape.contacts = 60;
+  for (const int layers : {0, 1, 3}) {
+    INFO(layers << " layers");
+    check_overlap(random_problem(shape), layers);
+    check_overlap(random_pile(200, 600, 2), layers);
+  }
+  ContactProblem plate = random_pile(200, 600, 2);  // body 0 below 150 others
+  for (std::int32_t c = 0; c < 150; ++c) {
+    plate.contact_bodies[2 * c] = 0;
+    plate.contact_bodies[2 * c + 1] = c + 1;
+  }
+  check_overlap(plate, 2);
+}
+
+namespace {
+
+/// K of a contact with that number in the whole problem: as good as random, positive definite.
+Sym3 block_of_contact(long long number) {
+  const std::vector<double> g = random_vector(9, static_cast<unsigned>(number) + 1);
+  return symmetric([&](int i, int j) {
+    double sum = i == j ? 0.1 : 0;
+    for (int k = 0; k < 3; ++k) sum += g[3 * i + k] * g[3 * j + k];
+    return sum;
+  });
+}
+
+void assemble(VelocitySystem& system, const Problem& problem) {
+  const std::vector<int> order = download(system.contact_order());
+  const DeviceArray<Sym3*> k("ccp::test::k", order.size());
+  const auto mirror = host_mirror(k);
+  for (std::size_t c = 0; c < order.size(); ++c) {
+    mirror(c) = block_of_contact(problem.number_of(order[c]));
+  }
+  send(k, mirror);
+  system.assemble(k);
+}
+
+/// Whether the matrix of ranks is that of one process, and so what goes in and out of it.
+void check_matrix(const ContactProblem& host, int overlap) {
+  const MpiSession mpi;
+  const Ranks& ranks = mpi.world();
+  if (ranks.size() == 1) return;  // the ordinary system
+  const SharedFile file(ranks, host);
+  const Problem whole(host);
+  const ProblemPart part = read_part(file.path(), ranks);
+  const Problem problem(part.problem, part.distribution);
+  const auto expected = make_velocity_system(whole, "natural", "none");
+  const auto system = make_distributed_system(problem, {overlap, 0});
+  const auto width = static_cast<std::size_t>(system->block_size());
+  const std::vector<long long>& owned = part.distribution.owned_body;
+  REQUIRE(ranks.sum(static_cast<long long>(system->size())) == expected->size());
+
+  // Vectors of the whole in the order of bodies, and in that of its system.
+  const std::vector<int> body = download(expected->body_order());
+  const std::vector<double> z = random_vector(width * host.bodies(), 3);
+  const auto ordered = [&](const std::vector<double>& by_body) {
+    std::vector<double> result;
+    for (const int i : body) {
+      for (std::size_t k = 0; k < width; ++k) result.push_back(by_body[width * i + k]);
+    }
+    return result;
+  };
+  const auto by_body = [&](const std::vector<double>& in_order) {
+    std::vector<double> result(in_order.size());
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      for (std::size_t k = 0; k < width; ++k) result[width * body[i] + k] = in_order[width * i + k];
+    }
+    return result;
+  };
+  const auto apart = [&](const std::vector<double>& own, const std::vector<double>& all) {
+    return difference(ranks, own, all, owned, width);
+  };
+  // A x by an operator whose vectors ranks have parts of.
+  const auto apply = [&](const Operator& a, const std::vector<double>& x) {
+    Vector in(a.getDomainMap(), 1), out(a.getRangeMap(), 1);
+    upload_to(overwrite_view(in), x);
+    a.apply(in, out);
+    return to_host(out);
+  };
+  assemble(*system, problem);
+  assemble(*expected, whole);
+  const std::vector<double> own = rows_of(z, owned, width);
+  const std::vector<double> product = by_body(apply(*expected->matrix(), ordered(z)));
+  CHECK(apart(apply(*system->matrix(), own), product) < 1e-13);
+  CHECK(system->speed(to_view(own)) == Approx(expected->speed(to_view(ordered(z)))).epsilon(1e-13));
+
+  // E^T E z.
+  const VectorView d("ccp::test::d", 3 * static_cast<std::size_t>(problem.contacts())),
+      f("ccp::test::f", own.size()), d_whole("ccp::test::d", 3 * host.contacts()),
+      f_whole("ccp::test::f", z.size());
+  system->contact_velocities(to_view(own), d);
+  system->load(d, f);
+  expected->contact_velocities(to_view(ordered(z)), d_whole);
+  expected->load(d_whole, f_whole);
+  CHECK(apart(to_host(ConstVectorView(f)), by_body(to_host(ConstVectorView(f_whole)))) < 1e-13);
+
+  // Ranks whose overlap is all that hangs together solve with the whole matrix, and each adds its
+  // answer for the bodies that it has.
+  system->precondition();
+  std::vector<double> answer(z.size(), 0.0);
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    for (const long long i : around(host, bodies_of(host, rank, ranks.size()), overlap)) {
+      for (std::size_t k = 0; k < width; ++k) answer[width * i + k] += z[width * i + k];
+    }
+  }
+  if (overlap > 10) {
+    CHECK(apart(apply(*system->preconditioner(), apply(*system->matrix(), own)), answer) < 1e-9);
+  }
+  // It is symmetric and positive definite whatever the overlap.
+  const auto inner_of = [&](const std::vector<double>& a, const std::vector<double>& b) {
+    return ranks.sum(inner(a, b));
+  };
+  const std::vector<double> other = rows_of(random_vector(z.size(), 4), owned, width);
+  const std::vector<double> one = apply(*system->preconditioner(), own),
+                            two = apply(*system->preconditioner(), other);
+  const double size = std::sqrt(inner_of(one, one) * inner_of(other, other));
+  CHECK(inner_of(other, one) == Approx(inner_of(own, two)).margin(1e-12 * size));
+  CHECK(inner_of(own, one) > 0);
+}
+
+}  // namespace
+
+TEST_CASE("the velocity system of ranks is that of one process", "[operator]") {
+  RandomShape shape;
+  shape.bodies = 40, shape.contacts = 120;
+  for (const int overlap : {0, 2, 12}) {
+    INFO("overlap " << overlap);
+    for (const bool rotates : {false, true}) {
+      shape.rotates = rotates;
+      check_matrix(random_problem(shape), overlap);
+    }
+  }
+  check_matrix(random_pile(100, 300, 2), 3);
+  shape.bodies = 3, shape.contacts = 12;  // ranks without bodies
+  check_matrix(random_problem(shape), 2);
+}
+
 TEST_CASE("impulses of all ranks are gathered in the order of their contacts", "[reading]") {
   const MpiSession mpi;
   const Ranks& ranks = mpi.world();
@@ -308,7 +519,8 @@ void check_solved(const ContactProblem& host) {
   Referee shared_referee(judged);
   Redistribution to_referee(problem.map(), judged.map());
   for (const char* const solver :
-       {"apgd[tolerance=1e-10]", "bb[tolerance=1e-10]", "ipm[krylov_tolerance=1e-8]"}) {
+       {"apgd[tolerance=1e-10]", "bb[tolerance=1e-10]", "ipm[krylov_tolerance=1e-8]",
+        "vipm[tolerance=1e-10]", "vipm[tolerance=1e-10,overlap=1]"}) {
     INFO(solver);
     Vector gamma(problem.map(), 1);
     const Info info = solve(solver, problem, 5000, gamma);
@@ -341,6 +553,39 @@ TEST_CASE("distributed solvers reach a residual of 1e-8", "[solvers]") {
   check_solved(random_pile(40, 30, 3));
 }
 
+namespace {
+
+/// Whether it ends by its own rule, which confirm() has agreed to.
+void check_vipm(const ProblemPart& part) {
+  const Problem problem(part.problem, part.distribution);
+  Vector gamma(problem.map(), 1);
+  CHECK(solve("vipm", problem, 100, gamma).status == Status::converged);
+}
+
+}  // namespace
+
+TEST_CASE("vipm takes as many outer iterations on ranks as on one, within 2", "[solvers]") {
+  const MpiSession mpi;
+  RandomShape shape;  // with too many bodies to be factored at once
+  shape.bodies = 120, shape.contacts = 300, shape.rotates = false;
+  ContactProblem host = random_problem(shape);
+  make_feasible(host, 3);
+  const SharedFile file(mpi.world(), host);
+  const Problem whole(host);
+  const ProblemPart part = read_part(file.path(), mpi.world());
+  const Problem problem(part.problem, part.distribution);
+  Vector expected(whole.map(), 1);
+  const Info alone = solve("vipm", whole, 5000, expected);
+  REQUIRE(alone.status == Status::converged);
+  for (const int overlap : {1, 6}) {
+    INFO("overlap " << overlap);
+    Vector found(problem.map(), 1);
+    const Info info = solve("vipm[overlap=" + std::to_string(overlap) + "]", problem, 5000, found);
+    CHECK(info.status == Status::converged);
+    CHECK(std::abs(info.counters.outer - alone.counters.outer) <= 2);
+  }
+}
+
 // Three spheres on a floor, one contact each: on four ranks one has neither contact nor body.
 TEST_CASE("ranks may have no contacts and no bodies", "[solvers]") {
   const MpiSession mpi;
@@ -359,9 +604,11 @@ TEST_CASE("ranks may have no contacts and no bodies", "[solvers]") {
     check_iterates(file.path(), "pgj", 1e-13);
     check_iterates(file.path(), "apgd", 1e-9, 10);
     check_iterates(file.path(), "ipm[krylov_tolerance=1e-12]", 1e-7, 10);
+    check_vipm(part);
     const SharedFile compliant(ranks, compliant_form(host, 6));
     check_iterates(compliant.path(), "apgd", 1e-9, 10);
     check_iterates(compliant.path(), "bb", 1e-8, 10);
+    check_vipm(read_part(compliant.path(), ranks));
   }
 }
 

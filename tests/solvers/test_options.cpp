@@ -271,7 +271,7 @@ TEST_CASE("enumerations and their texts") {
 
 TEST_CASE("a feature that a solver does not have is refused in one sentence") {
   CHECK(why_unsupported_on_ranks({"admm", {}}) ==
-        "admm does not run on several ranks; pgj, apgd, bb, ipm do");
+        "admm does not run on several ranks; pgj, apgd, bb, ipm, vipm do");
   const auto reason = [](const std::string& text) {
     return why_unsupported_on_ranks(SolverSpec::parse(text));
   };
@@ -280,6 +280,10 @@ TEST_CASE("a feature that a solver does not have is refused in one sentence") {
         "ipm with krylov=cholmod does not run on several ranks; krylov=cg does");
   CHECK(reason("ipm[operator=crs]") ==
         "ipm with operator=crs does not run on several ranks; operator=matrix_free does");
+  CHECK(reason("vipm[linear_solver=cg,overlap=3]").empty());
+  CHECK(reason("vipm[preconditioner=block_ic1]") ==
+        "vipm with preconditioner=block_ic1 does not run on several ranks; preconditioner=auto "
+        "does: conjugate gradients with overlapping Schwarz");
   CHECK(reason("ipm[preconditioner=block_ic0]") ==
         "ipm with preconditioner=block_ic0 does not run on several ranks; "
         "preconditioner=block_diagonal does");

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "solvers/velocity_space/velocity_system.hpp"
+
+namespace ccp {
+
+/// How ranks precondition S.
+struct SchwarzOptions {
+  int overlap = 6;        ///< >= 0, layers of contacts by which a rank's bodies reach into others'
+  double thinning = 0.1;  ///< >= 0: ThinnedFactor::Options::thinning
+};
+
+/// The velocity side of a problem that several ranks share. Each has the unknowns of its bodies, in
+/// the order of Distribution::owned_body, and a BodySystem of its part: a product with S adds up
+/// what ranks have of the rows of bodies that several have, like one with N.
+///
+/// Preconditioner: overlapping additive Schwarz (Dryja and Widlund 1987), sum_k R_k^T A_k^-1 R_k.
+/// A_k are the rows and columns of S of what overlapped_part() gives rank k, factored without the
+/// small blocks (ThinnedFactor). S >= 1 makes each positive definite; without a coarse space
+/// iterations grow slowly with the ranks.
+///
+/// Cost: a product has one exchange of shared bodies, an application of the preconditioner one of
+/// the bodies of the overlap, both ways; making it sends 6 numbers per contact of the overlap.
+/// @param problem  of several ranks, contacts alone; must outlive the system
+std::unique_ptr<VelocitySystem> make_distributed_system(const Problem& problem,
+                                                        const SchwarzOptions& options);
+
+}  // namespace ccp

@@ -1,0 +1,74 @@
+#include "solvers/velocity_space/thinned_factor.hpp"
+
+#include <algorithm>
+
+#include "solvers/core/stopwatch.hpp"
+#include "solvers/core/transfer.hpp"
+
+namespace ccp {
+namespace {
+
+// When the structure is analysed anew: a block that it has not is so many times above the
+// threshold, or only this part of what it has is still above.
+constexpr double missed = 10, still_needed = 0.7;
+
+}  // namespace
+
+ThinnedFactor::ThinnedFactor(const Options& options, VelocitySystem& system, Info& info)
+    : options_(options), system_(system), info_(info) {}
+
+void ThinnedFactor::analyse() {
+  const Stopwatch watch(info_.timers["symbolic"]);
+  kept_.clear();
+  if (options_.thinning > 0) {
+    for (const double norm : system_.block_norms()) {
+      kept_.push_back(!(norm < options_.thinning) ? 1 : 0);
+    }
+    kept_blocks_ = std::count(kept_.begin(), kept_.end(), 1);
+    if (kept_blocks_ == kept_.size()) kept_.clear();
+  }
+  system_.keep_blocks(kept_);
+  std::vector<int> rows;
+  system_.lower_pattern(diagonal_, rows);
+  cholesky_ = nullptr;  // its memory first
+  cholesky_ = std::make_unique<SparseCholesky>(diagonal_, rows, system_.block_size());
+}
+
+bool ThinnedFactor::analysis_serves() const {
+  if (!cholesky_) return false;
+  if (options_.thinning == 0) return kept_.empty();
+  const std::vector<double> norms = system_.block_norms();
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < norms.size(); ++k) {
+    if (!(norms[k] < missed * options_.thinning) && !kept_.empty() && kept_[k] == 0) return false;
+    if (!(norms[k] < options_.thinning)) ++count;
+  }
+  const std::size_t analysed = kept_.empty() ? norms.size() : kept_blocks_;
+  return static_cast<double>(count) >= still_needed * static_cast<double>(analysed);
+}
+
+bool ThinnedFactor::factorise() {
+  if (!analysis_serves()) analyse();
+  const Stopwatch watch(info_.timers["factorization"]);
+  for (shift_ = shift_ > 1e-15 ? 0.1 * shift_ : 0; shift_ < 10;
+       shift_ = std::max(1e-15, 10 * shift_)) {
+    system_.lower_values(values_);
+    for (std::size_t j = 0; shift_ > 0 && j + 1 < diagonal_.size(); ++j) {
+      values_[diagonal_[j]] *= 1 + shift_;
+    }
+    ++info_.counters.factorizations;
+    if (cholesky_->factorize(values_.data())) return true;
+    if (!options_.shifts) return false;
+  }
+  return false;
+}
+
+void ThinnedFactor::solve(const ConstVectorView& b, const VectorView& x) {
+  system_.to_factored(b, x);
+  download_to(host_, x);
+  cholesky_->solve(host_.data(), host_.data());
+  upload_to(x, host_);
+  system_.from_factored(b, x);
+}
+
+}  // namespace ccp

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "solvers/core/solver.hpp"
+#include "solvers/linear/cholesky.hpp"
+#include "solvers/velocity_space/velocity_system.hpp"
+
+namespace ccp {
+
+/// A sparse Cholesky factor of S without the blocks below the diagonal whose Frobenius norm is
+/// small (their shares of the diagonal stay). Near a solution most contacts slide or carry nothing,
+/// and their blocks are small. One analysis serves until a block grows that it has not, or many
+/// have become small.
+class ThinnedFactor {
+ public:
+  struct Options {
+    /// Blocks of S below this norm [no unit, as S] are left out; 0: none.
+    double thinning = 0;
+    /// Whether a matrix that rounding has left indefinite may be factored with its diagonal times
+    /// 1 + 1e-15, 1e-14, ...; solutions are then approximate.
+    bool shifts = true;
+  };
+
+  /// @param info  where factorisations are counted and timed
+  ThinnedFactor(const Options& options, VelocitySystem& system, Info& info);
+
+  /// Of the structure of the matrix as it is now.
+  void analyse();
+  /// Whether the analysed structure has all blocks that matter by far, and not too many others.
+  bool analysis_serves() const;
+  /// Analyses where that is needed, and factors. @return false if the matrix is not positive
+  /// definite; solve() must not be called then
+  bool factorise();
+  /// x = A^-1 b, with A what was factored.
+  void solve(const ConstVectorView& b, const VectorView& x);
+
+  bool analysed() const { return cholesky_ != nullptr; }
+  /// Whether blocks are left out.
+  bool is_thinned() const { return !kept_.empty(); }
+  /// From now on the whole of S.
+  void keep_all() { options_.thinning = 0; }
+  double flops() const { return cholesky_->flops(); }             ///< of the analysed structure
+  double entries() const { return cholesky_->factor_entries(); }  ///< likewise
+
+ private:
+  Options options_;
+  VelocitySystem& system_;
+  Info& info_;
+  std::unique_ptr<SparseCholesky> cholesky_;
+  std::vector<char> kept_;       ///< which blocks below the diagonal cholesky_ has; empty = all
+  std::size_t kept_blocks_ = 0;  ///< their number
+  std::vector<std::int64_t> diagonal_;  ///< where the diagonal is in values_, and their number
+  std::vector<double> values_, host_;
+  double shift_ = 0;  ///< of the last factorisation, relative to the diagonal
+};
+
+}  // namespace ccp
