@@ -6,6 +6,7 @@ from pathlib import Path
 from matplotlib import figure
 
 from ccpbench.reproduce import (
+    accuracy,
     anitescu,
     anitescu_joints,
     anitescu_motions,
@@ -135,6 +136,9 @@ FIGURES = [
     Figure("which-law",
            "beyond the papers: convex, Coulomb's, polyhedral and compliant law on the same steps",
            laws.run_laws, laws.draw_laws, 0.5),
+    Figure("which-accuracy",
+           "beyond the papers: draft force, stress and angle by the residual of the steps",
+           accuracy.run_accuracies, accuracy.draw_accuracies, 2),
 ]
 
 # The former numbers of the papers, aliases until the release after 0.1: 000-fig4.
