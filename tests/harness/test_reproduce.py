@@ -58,7 +58,7 @@ class ReproduceTest(FolderCase):
             "anitescu-nut",
             "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
             "wang2016-pile", "wang2016-drum", "wang2016-triaxial", "koziara2019-fig2",
-            "koziara2019-table4", "koziara2019-drum", "which-law",
+            "koziara2019-table4", "koziara2019-density", "koziara2019-drum", "which-law",
             "which-accuracy"])
         self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
@@ -223,6 +223,14 @@ class ReproduceTest(FolderCase):
                     np.testing.assert_allclose(found, value, rtol=1e-12)
                     checked += 1
         self.assertEqual(checked, 3 * 75)
+
+    def test_density_is_a_unit(self):
+        """With delta relative to N and impulses scaled by it only the unit of mass changes."""
+        panels = self.figure("koziara2019-density")
+        iterations = [panels[1][f"{density:g}"][1] for density in (0.1, 1, 10, 100)]
+        self.assertGreaterEqual(len(iterations[0]), 3)
+        for row in iterations[1:]:  # but for rounding, which long solves feel
+            np.testing.assert_allclose(row[:3], iterations[0][:3], rtol=0.1)
 
     def test_drum_with_lifters(self):
         scene = "lifter-drum[bodies=8,dt=0.02,wait=0.5]"
