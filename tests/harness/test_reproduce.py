@@ -58,7 +58,8 @@ class ReproduceTest(FolderCase):
             "anitescu-nut",
             "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
             "wang2016-pile", "wang2016-drum", "wang2016-triaxial", "koziara2019-fig2",
-            "koziara2019-table4", "koziara2019-drum", "which-law"])
+            "koziara2019-table4", "koziara2019-density", "koziara2019-drum", "which-law",
+            "which-accuracy"])
         self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
@@ -223,6 +224,14 @@ class ReproduceTest(FolderCase):
                     checked += 1
         self.assertEqual(checked, 3 * 75)
 
+    def test_density_is_a_unit(self):
+        """With delta relative to N and impulses scaled by it only the unit of mass changes."""
+        panels = self.figure("koziara2019-density")
+        iterations = [panels[1][f"{density:g}"][1] for density in (0.1, 1, 10, 100)]
+        self.assertGreaterEqual(len(iterations[0]), 3)
+        for row in iterations[1:]:  # but for rounding, which long solves feel
+            np.testing.assert_allclose(row[:3], iterations[0][:3], rtol=0.1)
+
     def test_drum_with_lifters(self):
         scene = "lifter-drum[bodies=8,dt=0.02,wait=0.5]"
         self.reproduce("koziara2019-drum", "--program", PROGRAM, "--problems", scene, "-o",
@@ -386,6 +395,37 @@ class ReproduceTest(FolderCase):
                 np.testing.assert_allclose(found, [
                     100 * (slip <= 0.15).mean(), 100 * (slip.mean(axis=0) <= 0.15).mean(),
                     angles.mean()], rtol=1e-9)
+
+    def test_accuracies(self):
+        """What is drawn is the mean over three beds of what the trajectories say."""
+        _, errors = self.reproduce("which-accuracy", "--program", PROGRAM, "--problems", "column",
+                                   "-o", self.folder, expect=1)
+        self.assertIn("expected blade or rotating-drum or triaxial-cell, with [option", errors)
+        drum = "rotating-drum[spheres=6,drum=0.08,width=0.03,omega=3,rolling=0,mu=0.5,wait=0.05]"
+        self.reproduce("which-accuracy", "--program", PROGRAM, "--problems", drum, "-o",
+                       self.folder)
+        name, = (path.stem for path in self.folder.glob("*.csv"))
+        panels = self.points(name)
+        angles, counts, deviations = [], [], []
+        for seed in (1, 2, 3):
+            means = []
+            for run in ("vipm-1e-04", "exact"):
+                with h5py.File(self.folder / name / f"rotating-drum-{seed}-{run}.h5") as file:
+                    late = np.append(0, file["steps/time"][()]) >= 0.5 - 1e-9
+                    place = file["bodies/position"][()][late]
+                    volume = file["bodies/size"][:, 0] ** 3
+                    outer = file["steps/outer"][()]
+                centre = (place * volume[:, None]).sum(axis=1)
+                means.append(np.degrees(np.arctan2(-centre[:, 0], -centre[:, 2])).mean())
+                if run != "exact":
+                    counts.append(outer.mean())
+            angles.append(means[0])
+            deviations.append(means[0] - means[1])
+        found = [panels[panel][f"vipm, {what}"][1][3] for panel, what in (
+            (1, "mean"), (2, "off"), (3, "iterations"))]
+        np.testing.assert_allclose(found, [np.mean(angles), np.sqrt(np.mean(np.square(deviations))),
+                                           np.mean(counts)], rtol=1e-9, atol=1e-9)
+        self.assertGreater(panels[1]["vipm, mean"][0][0], panels[1]["vipm, mean"][0][-1])
 
     def test_pyramids(self):
         panels = self.figure("anitescu-lcp", None, "--time-limit", "1")

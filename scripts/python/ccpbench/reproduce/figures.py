@@ -6,6 +6,7 @@ from pathlib import Path
 from matplotlib import figure
 
 from ccpbench.reproduce import (
+    accuracy,
     anitescu,
     anitescu_joints,
     anitescu_motions,
@@ -129,12 +130,18 @@ FIGURES = [
     Figure("koziara2019-table4",
            "Koziara 2019 Tables 3 and 4: pqn with delta relative to N_ii, and Gauss-Seidel",
            run_on_sequence("koziara2019-table4"), koziara2019.draw_relative, 3),
+    Figure("koziara2019-density",
+           "Koziara 2019 Figs. 12 and 13, rigid: pqn over delta and the density of the bodies",
+           koziara2019.run_densities, koziara2019.draw_densities, 0.5),
     Figure("koziara2019-drum",
            "Koziara 2019 Figs. 1, 14, Table 3: a drum with lifters, pqn and Gauss-Seidel",
            koziara2019_drum.run_drums, koziara2019_drum.draw_drums, 1),
     Figure("which-law",
            "beyond the papers: convex, Coulomb's, polyhedral and compliant law on the same steps",
            laws.run_laws, laws.draw_laws, 0.5),
+    Figure("which-accuracy",
+           "beyond the papers: draft force, stress and angle by the residual of the steps",
+           accuracy.run_accuracies, accuracy.draw_accuracies, 2),
 ]
 
 # The former numbers of the papers, aliases until the release after 0.1: 000-fig4.

@@ -61,11 +61,12 @@ class Drum:
         return np.asarray(self.motion.steps["contacts"][late], float)
 
 
-def read_drum(path: Path) -> Drum:
+def read_drum(path: Path, averaged: float = AVERAGED) -> Drum:
+    """@param averaged  s, the last of the trajectory"""
     motion = read_trajectory(path)
     option = dict(part.split("=", 1) for part in motion.options.split(","))
     omega, radius = float(option["omega"]), float(option["drum"]) / 2
-    late = motion.frame_time >= motion.frame_time[-1] - AVERAGED - 1e-9
+    late = motion.frame_time >= motion.frame_time[-1] - averaged - 1e-9
     place, speed = motion.position[late], motion.velocity[late, :, :3]
     turning = omega * np.stack([place[..., 2], 0 * place[..., 0], -place[..., 0]], axis=-1)
     slip = np.linalg.norm(speed - turning, axis=-1) / (radius * omega)
