@@ -3,7 +3,6 @@
 #include <functional>
 #include <stdexcept>
 
-#include "solvers/core/transfer.hpp"
 #include "solvers/distributed/overlap.hpp"
 #include "solvers/velocity_space/body_system.hpp"
 #include "solvers/velocity_space/thinned_factor.hpp"

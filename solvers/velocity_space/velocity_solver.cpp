@@ -1,6 +1,5 @@
 #include "solvers/velocity_space/velocity_solver.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "solvers/core/stopwatch.hpp"
