@@ -331,7 +331,7 @@ ContactProblem random_pile(std::size_t spheres, std::size_t contacts, unsigned s
   for (std::size_t i = 0; i < spheres; ++i) {
     const double spacing = 0.024;
     const double cell[3] = {static_cast<double>(i % 10), static_cast<double>(i / 10 % 10),
-                            static_cast<double>(i / 100)};
+                            std::floor(static_cast<double>(i) / 100)};
     const double radius = random.uniform(0.008, 0.016);
     for (int k = 0; k < 3; ++k) {
       s.position.push_back(spacing * (cell[k] + 0.2 * random.uniform(-1, 1)) +

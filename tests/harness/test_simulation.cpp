@@ -255,7 +255,7 @@ TEST_CASE("every solver with the feature solves the steps of scenes that have it
         const std::string spec = entry.id + "[law=" + to_string(law) + more + "]";
         INFO(spec << " on " << row.scene);
         if (!supports(entry, problem)) continue;
-        REQUIRE(why_unsupported(SolverSpec::parse(spec), problem) == "");
+        REQUIRE(why_unsupported(SolverSpec::parse(spec), problem).empty());
         MeasuredStepSolver solver(spec);
         StepAccuracy accuracy;
         accuracy.error = std::numeric_limits<double>::infinity();

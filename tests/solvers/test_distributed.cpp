@@ -129,7 +129,7 @@ TEST_CASE("what ranks add up is the same on all of them", "[ranks]") {
   double two[] = {1, static_cast<double>(rank)};
   ranks.sum(two, 2);
   CHECK(two[0] == size);
-  CHECK(two[1] == size * (size - 1) / 2);
+  CHECK(two[1] == 0.5 * size * (size - 1));
   CHECK(ranks.largest(-5.0 - rank) == -5);
   CHECK(ranks.sum_before(10) == 10 * rank);
   CHECK(ranks.of_first(100 + rank) == 100);

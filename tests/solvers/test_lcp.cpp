@@ -305,19 +305,19 @@ TEST_CASE("lcp: joints are eliminated, and stand again in the answer") {
 
 TEST_CASE("lcp: two edges are for planar problems, and others are refused") {
   const SolverSpec two = SolverSpec::parse("lcp[edges=2]");
-  CHECK(why_unsupported(two, pyramid(3, 0.5)) == "");
+  CHECK(why_unsupported(two, pyramid(3, 0.5)).empty());
   ContactProblem spatial = random_problem({5, 6, true, true, 3});
   spatial.mu.assign(6, 0.5);
   check_parts(why_unsupported(two, spatial),
               {"edges=2", "t1 only", "planar", "contact 0", "edges=4"});
-  CHECK(why_unsupported(SolverSpec::parse("lcp[edges=4]"), spatial) == "");
+  CHECK(why_unsupported(SolverSpec::parse("lcp[edges=4]"), spatial).empty());
   check_parts(why_unsupported(two, assembled_form(spatial)), {"edges=2"});
   spatial.mu.assign(6, 0.0);
-  CHECK(why_unsupported(two, spatial) == "");
+  CHECK(why_unsupported(two, spatial).empty());
 
   // A block that slides along t2 and one that slides along t1.
   ContactProblem block = make_scene("sliding-block");
-  CHECK(why_unsupported(two, block) == "");
+  CHECK(why_unsupported(two, block).empty());
   std::swap(block.r[1], block.r[2]);
   check_parts(why_unsupported(two, block), {"contact 0 may slide along t2"});
 }

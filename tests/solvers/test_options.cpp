@@ -78,7 +78,7 @@ TEST_CASE("options refuse what they do not allow and keep their value") {
                                    {"method", "CG"},
                                    {"method", ""}}) {
     INFO(name << "=" << text);
-    check_parts(error_of([&] { options.set(name, text); }),
+    check_parts(error_of([&, name = name, text = text] { options.set(name, text); }),
                 {std::string("solver demo: option ") + name + ": expected ",
                  std::string(", found '") + text + "'"});
   }
@@ -144,7 +144,7 @@ TEST_CASE("solver specifications that are none") {
   for (const auto& [text, found] : bad) {
     INFO(text);
     check_parts(
-        error_of([&] { SolverSpec::parse(text); }),
+        error_of([text = text] { SolverSpec::parse(text); }),
         {"solver '" + std::string(text) + "': expected id or id[name=value,...], found " + found});
   }
 }

@@ -382,7 +382,7 @@ TEST_CASE("symmetric blocks: the product, and back to the host as they came") {
     const HostBlocks host = random_symmetric_blocks(size, 9, 31);
     const auto a = make_symmetric_blocks(host);
     CHECK(a->block_size() == size);
-    const auto x = random_vector(static_cast<std::size_t>(9 * size), 2);
+    const auto x = random_vector(9 * static_cast<std::size_t>(size), 2);
     CHECK(relative_difference(product_of(*a, x), multiply(dense(host), x)) < 1e-14);
     const HostBlocks back = a->to_host();
     CHECK(back.row_offsets == host.row_offsets);
@@ -395,7 +395,7 @@ TEST_CASE("block incomplete Cholesky is the dense one on its pattern: blocks of 
   for (const int size : {3, 6}) {
     const HostBlocks host = random_symmetric_blocks(size, 12, 32);
     const auto a = make_symmetric_blocks(host);
-    const auto b = random_vector(static_cast<std::size_t>(12 * size), 3);
+    const auto b = random_vector(12 * static_cast<std::size_t>(size), 3);
     for (const bool fill : {false, true}) {
       INFO(size << (fill ? ", with fill" : ""));
       const auto factor = make_preconditioner({fill ? "block_ic1" : "block_ic0", {}});
@@ -422,7 +422,8 @@ TEST_CASE("block incomplete Cholesky is the dense one where one body touches all
           size, rows, 35, 2.0 * rows,
           [&](int i, int j) { return j == 0 || i - j <= 1 || i == hub || j == hub; });
       const auto a = make_symmetric_blocks(host);
-      const auto b = random_vector(static_cast<std::size_t>(rows * size), 8);
+      const auto b =
+          random_vector(static_cast<std::size_t>(rows) * static_cast<std::size_t>(size), 8);
       const auto factor = make_preconditioner({"block_ic0", {}});
       factor->setup(body_input(a));
       REQUIRE(factor->compute().restarts == 0);
@@ -477,7 +478,7 @@ TEST_CASE("block_ic0 in body space starts again with a shifted diagonal; block_j
       host.row_offsets.push_back(static_cast<std::int64_t>(host.columns.size()));
     }
     const auto a = make_symmetric_blocks(host);
-    const auto n = static_cast<std::size_t>(4 * size);
+    const auto n = 4 * static_cast<std::size_t>(size);
     const auto factor = make_preconditioner({"block_ic0", {}});
     factor->setup(body_input(a));
     const PreconditionerReport report = factor->compute();
@@ -567,7 +568,7 @@ TEST_CASE("colored_ic0 agrees with the matrix on its pattern, in both spaces") {
     const auto body = make_preconditioner({"colored_ic0", {}});
     body->setup(body_input(a));
     REQUIRE(body->compute().restarts == 0);
-    const auto n = static_cast<std::size_t>(12 * size);
+    const auto n = 12 * static_cast<std::size_t>(size);
     const auto product = inverse_of(dense(*body->inverse(), n)), matrix = dense(host);
     double worst = 0;
     for (std::size_t i = 0; i < n * n; ++i) {
@@ -631,7 +632,7 @@ TEST_CASE("colored_sgs is symmetric Gauss-Seidel by colour") {
     const auto sgs = make_preconditioner({"colored_sgs", {}});
     sgs->setup(body_input(a));
     REQUIRE(sgs->compute().good);
-    const auto product = inverse_of(dense(*sgs->inverse(), static_cast<std::size_t>(12 * size)));
+    const auto product = inverse_of(dense(*sgs->inverse(), 12 * static_cast<std::size_t>(size)));
     CHECK(relative_difference(product, dense_sgs_by_color(host)) < 1e-11);
   }
 }
@@ -803,7 +804,7 @@ TEST_CASE("ipm refuses options that contradict each other") {
       {"ipm[preconditioner=ilu]", {"option preconditioner", "iluk"}}};
   for (const auto& [text, parts] : faults) {
     INFO(text);
-    check_parts(error_of([&] { make_solver(SolverSpec::parse(text)); }), parts);
+    check_parts(error_of([text = text] { make_solver(SolverSpec::parse(text)); }), parts);
   }
   for (const char* text :
        {"ipm[level=1,preconditioner=iluk]", "ipm[krylov=cholmod,preconditioner=none]",
