@@ -113,7 +113,8 @@ class NewtonPools {
   /// x_2 of what is x of the contact's triple and the rolling one.
   KOKKOS_INLINE_FUNCTION jordan::Wide impulse(int k, const VectorView& x) const {
     const double along = dot(load3(x, contact_(k)), axis(k));
-    return {units_.limit(k) * share(k) * along, load3(x, first_ + k)};
+    // Rounded here: contracted into n - |t| of the cone it would be another number in some kernels.
+    return {fma(units_.limit(k) * share(k), along, 0.0), load3(x, first_ + k)};
   }
   /// y_2. @param split  b
   KOKKOS_INLINE_FUNCTION jordan::Wide spread(int k, double split, const Vec3& turn) const {
