@@ -7,19 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "solvers/core/rank_map.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
 namespace {
 
 using Import = Tpetra::Import<Map::local_ordinal_type, Map::global_ordinal_type>;
-using Number = Map::global_ordinal_type;
-
-Teuchos::RCP<const Map> map_of(const Ranks& ranks, const std::vector<Number>& numbers) {
-  const auto unknown = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
-  return Teuchos::rcp(
-      new Map(unknown, Teuchos::ArrayView<const Number>(numbers), 0, ranks.communicator()));
-}
 
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, MemSpace>;
 
@@ -49,18 +43,16 @@ BodyExchange::BodyExchange(const Ranks& ranks, const std::vector<long long>& own
                            const std::vector<long long>& ghosts)
     : plan_(make_plan(ranks, owned, ghosts)) {}
 
-std::shared_ptr<BodyExchange::Plan> BodyExchange::make_plan(
-    const Ranks& ranks, const std::vector<long long>& owned_rows,
-    const std::vector<long long>& ghost_rows) {
-  const std::vector<Number> owned(owned_rows.begin(), owned_rows.end());
-  const std::vector<Number> ghosts(ghost_rows.begin(), ghost_rows.end());
+std::shared_ptr<BodyExchange::Plan> BodyExchange::make_plan(const Ranks& ranks,
+                                                            const std::vector<long long>& owned,
+                                                            const std::vector<long long>& ghosts) {
   const auto ghost_map = map_of(ranks, ghosts);
   const Import all(map_of(ranks, owned), ghost_map);
   const auto sent = all.getExportLIDs();
   std::vector<int> copied(sent.begin(), sent.end());
   std::sort(copied.begin(), copied.end());
   copied.erase(std::unique(copied.begin(), copied.end()), copied.end());
-  std::vector<Number> numbers;
+  std::vector<long long> numbers;
   for (const int row : copied) numbers.push_back(owned[static_cast<std::size_t>(row)]);
 
   auto plan = std::make_shared<Plan>();

@@ -1,23 +1,13 @@
 #include "solvers/core/delassus.hpp"
 
 #include "problems/model/incidence.hpp"
+#include "solvers/core/rank_map.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
 namespace {
 
 /// Three entries per contact, where they lie.
-Teuchos::RCP<const Map> contact_map(const Distribution& distribution) {
-  std::vector<Map::global_ordinal_type> numbers;
-  numbers.reserve(3 * distribution.contact.size());
-  for (const long long c : distribution.contact) {
-    for (int k = 0; k < 3; ++k) numbers.push_back(3 * c + k);
-  }
-  return Teuchos::rcp(new Map(static_cast<Tpetra::global_size_t>(3 * distribution.contacts),
-                              Teuchos::ArrayView<const Map::global_ordinal_type>(numbers), 0,
-                              distribution.ranks.communicator()));
-}
-
 /// Contacts of the body that has most, whatever ranks they are on.
 double most_neighbours_of_ranks(const ContactProblem& problem, const BodyExchange& exchange,
                                 const Ranks& ranks) {
@@ -62,7 +52,7 @@ DelassusOperator::DelassusOperator(const ContactProblem& problem)
 DelassusOperator::DelassusOperator(const ContactProblem& problem, const Distribution& distribution)
     : DelassusOperator(problem) {
   ranks_ = distribution.ranks;
-  domain_ = contact_map(distribution);
+  domain_ = map_of(distribution.ranks, distribution.contact, 3);
   if (ranks_.size() == 1) return;
   exchange_ = std::make_shared<BodyExchange>(distribution);
   owned_bodies_ = exchange_->owned();

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "solvers/core/rank_map.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/distributed/row_import.hpp"
 
@@ -17,6 +18,13 @@ using Numbers = std::vector<long long>;
 using Number = Map::global_ordinal_type;
 
 constexpr std::size_t hub_contacts = 100;
+
+/// The number of a body of the part; -1: of none.
+long long number_of(const Distribution& distribution, std::int32_t place) {
+  if (place < 0) return -1;
+  const auto i = static_cast<std::size_t>(place), owned = distribution.owned_body.size();
+  return i < owned ? distribution.owned_body[i] : distribution.ghost_body[i - owned];
+}
 
 /// The contacts of every body, known to the rank that it belongs to and told to whoever asks.
 class ContactsOfBodies {
@@ -47,21 +55,14 @@ class ContactsOfBodies {
 };
 
 ContactsOfBodies::ContactsOfBodies(const ContactProblem& part, const Distribution& distribution)
-    : distribution_(distribution) {
-  const std::vector<Number> owned(distribution.owned_body.begin(), distribution.owned_body.end());
-  map_ = Teuchos::rcp(new Map(static_cast<Tpetra::global_size_t>(distribution.bodies),
-                              Teuchos::ArrayView<const Number>(owned), 0,
-                              distribution.ranks.communicator()));
-  const auto number_of = [&](std::size_t place) {
-    return place < owned.size() ? distribution.owned_body[place]
-                                : distribution.ghost_body[place - owned.size()];
-  };
+    : distribution_(distribution), map_(map_of(distribution.ranks, distribution.owned_body)) {
   // One number says both: which body, and which contact is on it.
   Numbers bodies, pairs;
   for (std::size_t k = 0; k < part.contact_bodies.size(); ++k) {
-    if (part.contact_bodies[k] < 0) continue;
-    bodies.push_back(number_of(static_cast<std::size_t>(part.contact_bodies[k])));
-    pairs.push_back(bodies.back() * distribution.contacts + distribution.contact[k / 2]);
+    const long long body = number_of(distribution, part.contact_bodies[k]);
+    if (body < 0) continue;
+    bodies.push_back(body);
+    pairs.push_back(body * distribution.contacts + distribution.contact[k / 2]);
   }
   const Numbers told = sent_to_ranks(distribution.ranks, pairs, owners(bodies));
   std::size_t next = 0;
@@ -175,14 +176,8 @@ Surroundings::Surroundings(const ContactProblem& part, const Distribution& distr
     : distribution_(distribution), known_(part, distribution) {
   const Numbers& owned = distribution.owned_body;
   for (std::size_t c = 0; c < part.contacts(); ++c) {
-    Ends ends{-1, -1};
-    for (std::size_t side = 0; side < 2; ++side) {
-      const std::int32_t place = part.contact_bodies[2 * c + side];
-      if (place < 0) continue;
-      const auto i = static_cast<std::size_t>(place);
-      ends[side] = i < owned.size() ? owned[i] : distribution.ghost_body[i - owned.size()];
-    }
-    own_ends_.push_back(ends);
+    own_ends_.push_back({number_of(distribution, part.contact_bodies[2 * c]),
+                         number_of(distribution, part.contact_bodies[2 * c + 1])});
   }
   Numbers all, left;
   for (std::size_t i = 0; i < owned.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "problems/partition/partition.hpp"
+#include "solvers/core/rank_map.hpp"
 #include "solvers/core/trilinos.hpp"
 
 namespace ccp {
@@ -13,13 +14,6 @@ namespace {
 
 using Number = Map::global_ordinal_type;
 using Import = Tpetra::Import<Map::local_ordinal_type, Number>;
-
-Teuchos::RCP<const Map> map_of(const Ranks& ranks, const std::vector<long long>& numbers) {
-  const std::vector<Number> own(numbers.begin(), numbers.end());
-  const auto unknown = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
-  return Teuchos::rcp(
-      new Map(unknown, Teuchos::ArrayView<const Number>(own), 0, ranks.communicator()));
-}
 
 Teuchos::RCP<const Map> map_of_ranges(const Ranks& ranks, long long rows) {
   const long long first = first_row(ranks.rank(), ranks.size(), rows);

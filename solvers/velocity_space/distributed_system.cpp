@@ -1,9 +1,10 @@
 #include "solvers/velocity_space/distributed_system.hpp"
 
-#include <functional>
 #include <stdexcept>
 
+#include "solvers/core/rank_map.hpp"
 #include "solvers/distributed/overlap.hpp"
+#include "solvers/linear/function_operator.hpp"
 #include "solvers/velocity_space/body_system.hpp"
 #include "solvers/velocity_space/thinned_factor.hpp"
 
@@ -104,37 +105,6 @@ class LocalBodies {
   mutable Vector x_, y_;          ///< in the order of the system
 };
 
-/// A function of vectors as an operator.
-class Function : public Operator {
- public:
-  using Apply = std::function<void(const ConstVectorView&, const VectorView&)>;
-  Function(Teuchos::RCP<const Map> map, Apply apply)
-      : map_(std::move(map)), apply_(std::move(apply)) {}
-  Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
-  Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
-  bool hasTransposeApply() const override { return true; }  // they are symmetric
-  void apply(const Vector& x, Vector& y, Teuchos::ETransp, double alpha,
-             double beta) const override {
-    if (alpha != 1 || beta != 0) throw std::invalid_argument("ccp::Function: alpha=1, beta=0");
-    apply_(read_view(x), overwrite_view(y));
-  }
-
- private:
-  Teuchos::RCP<const Map> map_;
-  Apply apply_;
-};
-
-/// `width` entries per body of this rank.
-Teuchos::RCP<const Map> map_of_bodies(const Distribution& distribution, int width) {
-  std::vector<Map::global_ordinal_type> numbers;
-  for (const long long body : distribution.owned_body) {
-    for (int k = 0; k < width; ++k) numbers.push_back(width * body + k);
-  }
-  return Teuchos::rcp(new Map(static_cast<Tpetra::global_size_t>(width * distribution.bodies),
-                              Teuchos::ArrayView<const Map::global_ordinal_type>(numbers), 0,
-                              distribution.ranks.communicator()));
-}
-
 class DistributedSystem : public VelocitySystem {
  public:
   DistributedSystem(const Problem& problem, const SchwarzOptions& options);
@@ -192,7 +162,7 @@ int width_of(const ContactProblem& problem) {
 
 DistributedSystem::DistributedSystem(const Problem& problem, const SchwarzOptions& options)
     : ranks_(problem.ranks()),
-      map_(map_of_bodies(*problem.distribution(), width_of(problem.host()))),
+      map_(map_of(problem.ranks(), problem.distribution()->owned_body, width_of(problem.host()))),
       part_(problem.host(), std::make_shared<BodyExchange>(*problem.distribution()),
             width_of(problem.host())),
       reach_(overlapped_part(problem.host(), *problem.distribution(), options.overlap)),
@@ -200,9 +170,9 @@ DistributedSystem::DistributedSystem(const Problem& problem, const SchwarzOption
       k_rows_("ccp::DistributedSystem::k_rows", reach_.problem.contacts(), 6),
       overlap_k_("ccp::DistributedSystem::overlap_k", k_rows_.extent(0)),
       factor_({options.thinning, true}, overlap_.system(), info_) {
-  matrix_ = Teuchos::rcp(new Function(
+  matrix_ = Teuchos::rcp(new FunctionOperator(
       map_, [this](const ConstVectorView& z, const VectorView& f) { part_.multiply(z, f); }));
-  preconditioner_ = Teuchos::rcp(new Function(
+  preconditioner_ = Teuchos::rcp(new FunctionOperator(
       map_, [this](const ConstVectorView& r, const VectorView& y) { apply_schwarz(r, y); }));
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "solvers/core/stopwatch.hpp"
+#include "solvers/linear/function_operator.hpp"
 
 namespace ccp {
 
@@ -16,24 +17,6 @@ constexpr std::size_t small = 300;
 constexpr int most_thinned = 100;
 
 }  // namespace
-
-/// The factorisation as a preconditioner.
-class VelocitySolver::Factor : public Operator {
- public:
-  Factor(VelocitySolver& solver, Teuchos::RCP<const Map> map)
-      : solver_(solver), map_(std::move(map)) {}
-  Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
-  Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
-  bool hasTransposeApply() const override { return true; }
-  void apply(const Vector& x, Vector& y, Teuchos::ETransp, double, double) const override {
-    const Stopwatch watch(solver_.info_.timers["direct_solve"]);
-    solver_.factor_.solve(read_view(x), overwrite_view(y));
-  }
-
- private:
-  VelocitySolver& solver_;
-  Teuchos::RCP<const Map> map_;
-};
 
 VelocitySolver::VelocitySolver(const Options& options, VelocitySystem& system, Observer& observer,
                                Info& info)
@@ -121,8 +104,8 @@ VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& 
 
 double VelocitySolver::solves_per_factorisation() const {
   constexpr double iterations = 2;  // of cg with a thinned factor, about
-  if (!direct_ || !factor_.analysed() || static_cast<std::size_t>(system_.size()) <= small)
-    return 0;
+  const bool is_small = static_cast<std::size_t>(system_.size()) <= small;
+  if (!direct_ || !factor_.analysed() || is_small) return 0;
   const double flops = factor_.flops(), entries = factor_.entries();
   const double sweeps = options_.rates.sweep(2 * sizeof(double) * entries);
   const double solve = !factor_.is_thinned() ? sweeps : iterations * (sweeps + cg_cost(1));
@@ -149,8 +132,12 @@ VelocitySolver::Outcome VelocitySolver::solve_direct(const Teuchos::RCP<const Ve
 VelocitySolver::Outcome VelocitySolver::solve_thinned(const Teuchos::RCP<const Vector>& b,
                                                       const Teuchos::RCP<Vector>& x, double speed) {
   if (!thinned_cg_) {
+    const auto factor = [this](const ConstVectorView& in, const VectorView& out) {
+      const Stopwatch watch(info_.timers["direct_solve"]);
+      factor_.solve(in, out);
+    };
     thinned_cg_ = std::make_unique<ConjugateGradients>(
-        system_.matrix(), Teuchos::rcp(new Factor(*this, system_.map())));
+        system_.matrix(), Teuchos::rcp(new FunctionOperator(system_.map(), factor)));
   }
   const KrylovResult result = iterate(*thinned_cg_, *b, *x, speed,
                                       [&](int iterations) { return iterations >= most_thinned; });

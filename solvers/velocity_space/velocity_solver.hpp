@@ -56,7 +56,6 @@ class VelocitySolver {
   End give_up(Outcome outcome, const std::function<void(Vector&)>& write_gamma);
 
  private:
-  class Factor;
   Outcome solve_direct(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x,
                        double speed);
   Outcome solve_thinned(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x,
