@@ -45,6 +45,11 @@ class Trajectory:
         return told(self.provenance)
 
     @property
+    def option(self) -> dict[str, str]:
+        """Every option of the scene by its name."""
+        return dict(part.split("=", 1) for part in self.options.split(",") if part)
+
+    @property
     def time(self) -> Floats:
         """[s], s, at the end of each step."""
         return self.steps["time"]

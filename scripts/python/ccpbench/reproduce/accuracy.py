@@ -15,7 +15,6 @@ from ccpbench.reproduce.wang2016_drum import read_drum
 from ccpbench.reproduce.wang2016_triaxial import read_cell
 from ccpbench.reproduce.workshop import Failure, Workshop, with_options
 from ccpbench.styles import style_of
-from ccpbench.tables import Origin
 from ccpbench.trajectory import read_trajectory
 
 SEEDS = (1, 2, 3)         # of the first places, and so of the beds
@@ -43,7 +42,7 @@ class Subject:
 def stress_of(path: Path) -> Floats:
     """Pa, on the walls across z, since the cell is strained by 2 %."""
     cell = read_cell(path)
-    pressure = float(dict(p.split("=", 1) for p in cell.motion.options.split(","))["pressure"])
+    pressure = float(cell.motion.option["pressure"])
     return np.asarray(cell.deviator[cell.strain > 0.02] + pressure)
 
 
@@ -137,7 +136,7 @@ def draw_accuracies(folder: Path) -> Figure:
     kinds = chosen(folder)
     if not kinds:
         raise Failure(f"{folder}: not all of the trajectories are there")
-    made = [Origin(read_trajectory(path).provenance) for path in sorted(folder.glob("*.h5"))]
+    made = [read_trajectory(path) for path in sorted(folder.glob("*.h5"))]
     labels = list(SOLVERS)
     sheet = Sheet(made, [], labels, 3, len(kinds), None, OWN_AXIS, ONE_LINE)
     for column, kind in zip(sheet.grid().T, kinds, strict=True):

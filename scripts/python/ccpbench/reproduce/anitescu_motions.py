@@ -9,7 +9,14 @@ from matplotlib.figure import Figure
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet, limits, set_ticks
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title, set_scale
+from ccpbench.reproduce.drawing import (
+    ONE_LINE,
+    OWN_AXIS,
+    linear,
+    moving_average,
+    panel_title,
+    set_scale,
+)
 from ccpbench.reproduce.workshop import Workshop
 from ccpbench.styles import style_of
 from ccpbench.trajectory import Trajectory, read_trajectory
@@ -248,10 +255,6 @@ def run_timed(shop: Workshop) -> None:
     shop.motions(jobs, accept=(0, 3))
 
 
-def moving_average(values: Floats) -> Floats:
-    return np.convolve(values, np.ones(TIMED_WINDOW) / TIMED_WINDOW, mode="valid")
-
-
 def draw_timed(folder: Path) -> Figure:
     """A particle's height; pivots, or iterations, and time of a step of the largest pyramid."""
     labels = list(TIMED_SCHEMES)
@@ -272,8 +275,8 @@ def draw_timed(folder: Path) -> Figure:
         every: list[float] = []
         for number, scheme in enumerate(TIMED_SCHEMES):
             motion = motions[most, scheme]
-            value = moving_average(np.asarray(motion.steps[column], float))
-            at = moving_average(motion.time)
+            value = moving_average(np.asarray(motion.steps[column], float), TIMED_WINDOW)
+            at = moving_average(motion.time, TIMED_WINDOW)
             axes.plot(at, value, gid=f"{column}, {scheme}",
                       **dict(style_of(number), markevery=(3 * number, 9)))
             every += list(value)

@@ -68,6 +68,11 @@ def titled(instance: Instance) -> str:
     return f"{instance[1]}, {instance[0]:,} contacts"
 
 
+def moving_average(values: Floats, window: int) -> Floats:
+    """[len(values) - window + 1], of that many values each."""
+    return np.convolve(values, np.ones(window) / window, mode="valid")
+
+
 def panel_title(axes: Any, text: str) -> None:
     axes.set_title(text, fontsize=FONT)
 

@@ -32,18 +32,13 @@ PANELS = (("IPM by its tolerance", [f"ipm-{error}" for error in ERRORS[1:]]),
 SECTIONS = (f"ipm-{ERRORS[0]}", f"ipm-{ERRORS[1]}", f"ipm-{ERRORS[-1]}")
 
 
-def options_of(motion: Trajectory) -> dict[str, str]:
-    """Of the scene."""
-    return dict(part.split("=", 1) for part in motion.options.split(","))
-
-
 def run_blades(shop: Workshop) -> None:
     """A bed at rest, and the blade through it by method and accuracy."""
     scene = shop.scene("blade")
     bed = shop.folder / "bed.h5"
     shop.each({bed: ["simulate", with_options(scene, speed=0), "--error", "1e-6",
                      "--until", SETTLED]})
-    length = float(options_of(read_trajectory(bed))["length"])
+    length = float(read_trajectory(bed).option["length"])
     until = WAIT + DRAWN * length / SPEED
     trench = {"wait": WAIT, "speed": SPEED}
     methods: dict[str, tuple[str, list[object]]] = {
@@ -101,7 +96,7 @@ def read_draft(path: Path) -> Draft:
     motion = read_trajectory(path)
     if motion.obstacle_force is None:
         raise Failure(f"{path}: no forces of obstacles")
-    option = options_of(motion)
+    option = motion.option
     time = motion.time - float(option["wait"])
     moving = time > 1e-9
     return Draft(motion, option, time[moving], -motion.obstacle_force[moving, -1, 0])

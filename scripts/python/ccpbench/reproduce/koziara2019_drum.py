@@ -10,10 +10,9 @@ from matplotlib.patches import Circle, Ellipse, Polygon
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title
+from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, moving_average, panel_title
 from ccpbench.reproduce.workshop import Failure, Workshop, with_options
 from ccpbench.styles import style_of
-from ccpbench.tables import Origin
 from ccpbench.trajectory import Trajectory, read_trajectory
 
 RESIDUAL = 1e-4
@@ -72,7 +71,7 @@ def draw_section(axes: Any, motion: Trajectory, title: str) -> None:
     bodies.set_array(-place[order, 1])
     axes.add_collection(bodies)
     axes.add_patch(Circle((0, 0), 1, fill=False, linewidth=0.8))
-    option = dict(part.split("=", 1) for part in motion.options.split(","))
+    option = motion.option
     turned = float(option["omega"]) * max(0.0, motion.frame_time[-1] - float(option["wait"]))
     along, up = np.array([np.cos(turned), -np.sin(turned)]), np.array([np.sin(turned),
                                                                        np.cos(turned)])
@@ -91,15 +90,13 @@ def draw_drums(folder: Path) -> Figure:
     if len(motions) < len(BODIES) * len(SOLVERS):
         raise Failure(f"{folder}: not all of the trajectories are there")
     labels = [title for title, _ in SOLVERS.values()]
-    sheet = Sheet([Origin(motion.provenance) for motion in motions.values()], [], labels, 2, 2,
-                  None, OWN_AXIS, ONE_LINE)
+    sheet = Sheet(motions.values(), [], labels, 2, 2, None, OWN_AXIS, ONE_LINE)
     for row, bodies in zip(sheet.grid(), BODIES, strict=True):
         last = motions[bodies, "pqn"]
         draw_section(row[0], last, f"{bodies}, {last.frame_time[-1]:.3g} s")
         for number, (name, (title, _)) in enumerate(SOLVERS.items()):
             motion = motions[bodies, name]
-            outer = np.asarray(motion.steps["outer"], float)
-            mean = np.convolve(outer, np.ones(WINDOW) / WINDOW, mode="valid")
+            mean = moving_average(np.asarray(motion.steps["outer"], float), WINDOW)
             row[1].plot(motion.time[WINDOW - 1:], mean, gid=f"{bodies}, {title}",
                         **dict(style_of(number), marker=""))
             print_row(f"{bodies}, {name}", motion, PAPER[bodies, name])

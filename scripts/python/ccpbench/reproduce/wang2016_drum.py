@@ -64,7 +64,7 @@ class Drum:
 def read_drum(path: Path, averaged: float = AVERAGED) -> Drum:
     """@param averaged  s, the last of the trajectory"""
     motion = read_trajectory(path)
-    option = dict(part.split("=", 1) for part in motion.options.split(","))
+    option = motion.option
     omega, radius = float(option["omega"]), float(option["drum"]) / 2
     late = motion.frame_time >= motion.frame_time[-1] - averaged - 1e-9
     place, speed = motion.position[late], motion.velocity[late, :, :3]

@@ -9,7 +9,14 @@ from matplotlib.patches import Rectangle
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, draw_spheres, linear, panel_title
+from ccpbench.reproduce.drawing import (
+    ONE_LINE,
+    OWN_AXIS,
+    draw_spheres,
+    linear,
+    moving_average,
+    panel_title,
+)
 from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
 from ccpbench.trajectory import Trajectory, read_trajectory
@@ -49,7 +56,7 @@ class Cell:
 def read_cell(path: Path) -> Cell:
     """Walls are the last six bodies, at -x, x, -y, y, -z, z."""
     motion = read_trajectory(path)
-    option = dict(part.split("=", 1) for part in motion.options.split(","))
+    option = motion.option
     mass, dt, speed = (float(option[name]) for name in ("wall", "dt", "speed"))
     walls = motion.position[:, -6:]
     extent = np.stack([walls[:, 2 * k + 1, k] - walls[:, 2 * k, k] for k in range(3)], axis=-1)
@@ -76,10 +83,6 @@ def draw_cell(axes: Any, cell: Cell, frame: int, title: str) -> None:
     panel_title(axes, title)
 
 
-def smooth(values: Floats) -> Floats:
-    return np.convolve(values, np.ones(WINDOW) / WINDOW, mode="valid")
-
-
 def draw_cells(folder: Path) -> Figure:
     """The cell before and after; deviator over strain and by iterations."""
     cells = {(name, count): read_cell(path) for name in STARTS for count in ITERATIONS
@@ -96,7 +99,8 @@ def draw_cells(folder: Path) -> Figure:
     draw_cell(after, shown, frames, f"strained by {100 * shown.strain[-1]:.0f} %")
     for number, (name, title) in enumerate(STARTS.items()):
         cell, style = cells[name, SHOWN], style_of(number)
-        curves.plot(smooth(100 * cell.strain), smooth(cell.deviator), gid=f"{title}, {SHOWN}",
+        curves.plot(moving_average(100 * cell.strain, WINDOW),
+                    moving_average(cell.deviator, WINDOW), gid=f"{title}, {SHOWN}",
                     **dict(style, marker=""))
         critical = [cells[name, count].critical() for count in ITERATIONS]
         middle = [values.mean() for values in critical]
