@@ -20,7 +20,8 @@ BODIES = COMMON + [
     ("/bodies/position", "<f8"), ("/bodies/orientation", "<f8"),
     ("/bodies/radius", "<f8"), ("/bodies/velocity", "<f8"), ("/contacts/compliance", "<f8"),
     ("/rolling/contact", "<i4"), ("/rolling/rho", "<f8"), ("/rolling/r", "<f8"),
-    ("/rolling/compliance", "<f8"), ("/equality/bodies", "<i4"), ("/equality/rows", "<i4"),
+    ("/rolling/compliance", "<f8"), ("/rolling/rows", "<i4"),
+    ("/equality/bodies", "<i4"), ("/equality/rows", "<i4"),
     ("/equality/jacobian_a", "<f8"), ("/equality/jacobian_b", "<f8"), ("/equality/r", "<f8"),
     ("/equality/compliance", "<f8")]
 ASSEMBLED = COMMON + [

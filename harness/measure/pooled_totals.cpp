@@ -122,15 +122,22 @@ double of_contact(const ContactProblem& p, std::size_t c) {
                        3, sigma);
 }
 
+/// 3, or 2 where bodies twist freely about the normal.
+int rows_of_rolling(const ContactProblem& p, std::size_t k) {
+  return p.rolling.rows.empty() ? 3 : p.rolling.rows[k];
+}
+
 double of_rolling(const ContactProblem& p, std::size_t k) {
   const auto c = static_cast<std::size_t>(p.rolling.contact[k]);
-  std::array<std::array<Triple, 3>, 2> linear{}, angular;
-  for (std::size_t row = 0; row < 3; ++row) {
-    angular[0][row] = angular[1][row] = triple_at(p.frame, 3 * c + row);
+  std::array<std::array<Triple, 3>, 2> linear{}, angular{};
+  const int rows = rows_of_rolling(p, k);
+  for (int row = 0; row < rows; ++row) {  // the first one is missing where there are two
+    const auto axis = 3 * c + static_cast<std::size_t>(3 - rows + row);
+    angular[0][row] = angular[1][row] = triple_at(p.frame, axis);
   }
   const auto& sigma = p.rolling.compliance;
   return mean_diagonal(p, {p.contact_bodies[2 * c], p.contact_bodies[2 * c + 1]}, linear, angular,
-                       3, sigma.empty() ? 0 : sigma[2 * k] + 2 * sigma[2 * k + 1]);
+                       rows, sigma.empty() ? 0 : sigma[2 * k] + 2 * sigma[2 * k + 1]);
 }
 
 double of_equality(const ContactProblem& p, std::size_t k) {
@@ -178,7 +185,8 @@ PooledReferee::PooledReferee(const ContactProblem& problem) : problem_(problem) 
   }
   for (std::size_t k = 0; k < joints; ++k) length_.push_back(ratio(s_, of_equality(problem, k)));
 
-  double squares = 0, count = 3.0 * static_cast<double>(n + rolling);
+  double squares = 0, count = 3.0 * static_cast<double>(n);
+  for (std::size_t k = 0; k < rolling; ++k) count += rows_of_rolling(problem, k);
   for (const double r : problem.r) squares += r * r;
   const auto add_squares = [&](const std::vector<double>& r, std::size_t first) {
     for (std::size_t k = 0; k < r.size() / 3; ++k) {
@@ -208,15 +216,20 @@ PooledReferee::Totals PooledReferee::measure(const std::vector<double>& gamma,
   for (std::size_t c = 0; c < n; ++c) {
     Pair g{triple_at(gamma, c), {}}, v{triple_at(u, c), {}};
     const double mu = problem_.mu[c];
-    double rho = 0;
+    double rho = 0, twist = 0;  // a moment in a row that is not there
     if (next < rolling && problem_.rolling.contact[next] == static_cast<std::int32_t>(c)) {
       const double l = length_[next];
       g.roll = triple_at(gamma, n + next, 1 / l);
       v.roll = triple_at(u, n + next, l);
       rho = problem_.rolling.rho[next] / l;
+      if (rows_of_rolling(problem_, next) == 2) {
+        twist = std::abs(g.roll[0]);
+        g.roll[0] = v.roll[0] = 0;
+      }
       ++next;
     }
-    totals.primal = std::max(totals.primal, size(minus(g, 1, project(g, mu, rho))));
+    const double outside = std::hypot(size(minus(g, 1, project(g, mu, rho))), twist);
+    totals.primal = std::max(totals.primal, outside);
     for (LawTotals* law : {&totals.convex, &totals.coulomb}) {
       if (law == &totals.coulomb) {  // De Saxce
         v.contact[0] += mu * std::hypot(v.contact[1], v.contact[2]) + rho * size(v.roll);

@@ -75,7 +75,9 @@ std::vector<double> ImpulseMemory::recall(const ContactProblem& problem) const {
     if (found == identity_.end() || *found != identity[c]) continue;  // it was not there
     const auto old = static_cast<std::size_t>(found - identity_.begin());
     add(c, c, impulse_, old);
-    if (rolls && !moment_.empty()) add(own, c, moment_, old);
+    if (!rolls || moment_.empty()) continue;
+    add(own, c, moment_, old);
+    if (!problem.rolling.twists(own - n)) gamma[3 * own] = 0;  // the normal has turned
   }
   if (joint_.size() == 3 * problem.equality.size()) {
     const std::size_t first = 3 * (n + problem.rolling.size());

@@ -308,7 +308,11 @@ PosedStep pose_step(const Bodies& bodies, const std::vector<BodyContact>& contac
     const double rho = rolling_limit(bodies, contact, model.rolling);
     if (!(rho > 0)) continue;
     posed.obstacle_spin.push_back(side_a ? side_a->spin : Vec3{});
-    const Vec3 turning = relative_spin(problem, c, velocity, posed.obstacle_spin.back());
+    Vec3 turning = relative_spin(problem, c, velocity, posed.obstacle_spin.back());
+    if (!model.twisting) {
+      problem.rolling.rows.push_back(2);
+      turning.x = 0;
+    }
     problem.rolling.contact.push_back(static_cast<std::int32_t>(c));
     problem.rolling.rho.push_back(rho);
     problem.rolling.r.insert(problem.rolling.r.end(), {turning.x, turning.y, turning.z});
@@ -369,6 +373,7 @@ std::vector<double> relative_spins(const PosedStep& posed, const Bodies& bodies)
     set_triple(spins, k,
                relative_spin(posed.problem, static_cast<std::size_t>(pool.contact[k]), velocity,
                              posed.obstacle_spin[k]));
+    if (!pool.twists(k)) spins[3 * k] = 0;
   }
   return spins;
 }

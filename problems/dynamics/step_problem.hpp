@@ -16,6 +16,7 @@ struct StepModel {
   Vec3 gravity{0, 0, -10};  ///< m/s^2
   double mu = 0.5;          ///< of contacts whose bodies and obstacles have none that is smaller
   double rolling = 0;       ///< coefficient of rolling resistance; infinity: what its sides have
+  bool twisting = true;     ///< rolling resistance resists twisting about the normal, too
   double restitution = 0;   ///< e of Newton's law, [0, 1]
   double impact_speed = 0;  ///< m/s; contacts that approach slower do not bounce
   double margin = 0;        ///< m; pairs are contacts within this gap, and what they approach
@@ -29,7 +30,8 @@ struct StepModel {
 ///
 /// Rolling resistance (Wang 2016 eq. 2 and 15) acts at contacts with mu_r > 0 of bodies that can
 /// turn: u_r = F (w_B - w_A), |gamma_r| <= mu_r r* gamma_n with r* = r_A r_B / (r_A + r_B) of
-/// spheres (and discs), and r_B against what is flat or of another shape.
+/// spheres (and discs), and r_B against what is flat or of another shape. Without `twisting` its
+/// triples have two rows.
 ///
 /// A spring is an equality row with compliance. Its force at the end of the step is
 /// -k (stretch + h u) - c u along the row, u = d/dt stretch, so that with the impulse

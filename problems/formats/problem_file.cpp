@@ -85,7 +85,8 @@ Hdf5File open_problem(const std::string& path) {
 }
 
 int schema_version_of(const ContactProblem& problem) {
-  return problem.triples() == problem.contacts() ? 1 : problem_schema_version;
+  if (!problem.rolling.rows.empty()) return 3;
+  return problem.triples() == problem.contacts() ? 1 : 2;
 }
 
 ContactProblem read_problem_head(const Hdf5File& file) {
@@ -96,8 +97,8 @@ ContactProblem read_problem_head(const Hdf5File& file) {
                      found_format(file));
   }
   const auto version = number(file, "/", "version");
-  if (!version || !(*version == 1 || *version == problem_schema_version)) {
-    throw InputError(path, "root attribute version", fmt::format("1 or {}", problem_schema_version),
+  if (!version || *version < 1 || *version > problem_schema_version) {
+    throw InputError(path, "root attribute version", fmt::format("1 to {}", problem_schema_version),
                      version ? fmt::format("{}", *version) : "nothing");
   }
   ContactProblem problem;

@@ -8,9 +8,9 @@ namespace ccp {
 
 /// The newest version of the file schema that this library reads, all versions from 1 on, and
 /// writes; see docs/problem-format.md.
-inline constexpr int problem_schema_version = 2;
-/// What a problem is written as: 2 with rolling resistance or equality constraints, which readers
-/// of version 1 would overlook, and 1 without.
+inline constexpr int problem_schema_version = 3;
+/// What a problem is written as, so that older readers overlook nothing: 3 where rolling triples
+/// say how many rows they have, else 2 with rolling resistance or equality constraints, else 1.
 int schema_version_of(const ContactProblem& problem);
 
 class Hdf5File;

@@ -56,6 +56,7 @@ std::vector<ArrayField> array_fields(ContactProblem& p) {
   add("/rolling/rho", p.rolling.rho, {}, Rows::rolling, rolling);
   add("/rolling/r", p.rolling.r, {3}, Rows::rolling, rolling);
   add("/rolling/compliance", p.rolling.compliance, {2}, Rows::rolling, false);
+  fields.push_back({"/rolling/rows", nullptr, &p.rolling.rows, nullptr, {}, Rows::rolling, false});
   const bool equality = p.has(ConstraintKind::equality);
   fields.push_back(
       {"/equality/bodies", nullptr, &p.equality.bodies, nullptr, {2}, Rows::equality, equality});
@@ -195,6 +196,13 @@ void check_pair(const std::string& where, const char* path, const std::vector<st
   }
 }
 
+/// About the normal of a rolling triple of two rows.
+void check_no_twist(const std::string& where, const std::string& place, double value) {
+  if (value == 0) return;
+  throw InputError(where, place, "0 about the normal, for a rolling triple of 2 rows",
+                   fmt::format("{}", value));
+}
+
 void check_rolling(const std::string& where, const ContactProblem& p) {
   const RollingPool& pool = p.rolling;
   if (pool.size() > 0 && !p.rotates()) {
@@ -210,6 +218,25 @@ void check_rolling(const std::string& where, const ContactProblem& p) {
   }
   check_not_negative(where, "/rolling/rho", pool.rho);
   check_not_negative(where, "/rolling/compliance", pool.compliance, 2);
+  for (std::size_t k = 0; k < pool.rows.size(); ++k) {
+    if (pool.rows[k] != 2 && pool.rows[k] != 3) {
+      throw InputError(where, fmt::format("/rolling/rows[{}]", k), "2 or 3 rows",
+                       fmt::format("{}", pool.rows[k]));
+    }
+    if (pool.twists(k)) continue;
+    check_no_twist(where, fmt::format("/rolling/r[{}]", k), pool.r[3 * k]);
+    if (pool.compliance.empty()) continue;
+    check_no_twist(where, fmt::format("/rolling/compliance[{}]", k), pool.compliance[2 * k]);
+  }
+}
+
+/// Impulses of all triples have no moment about the normal where that row is missing.
+void check_moments(const std::string& where, const std::string& path, const ContactProblem& p,
+                   const std::vector<double>& gamma) {
+  for (std::size_t k = 0; k < p.rolling.rows.size(); ++k) {
+    const std::size_t t = p.contacts() + k;
+    if (!p.rolling.twists(k)) check_no_twist(where, fmt::format("{}[{}]", path, t), gamma[3 * t]);
+  }
 }
 
 /// Triple k of an array has zeros in the rows that are not in use; an empty array is all zeros.
@@ -421,6 +448,7 @@ void ContactProblem::validate(const std::string& where) const {
                        fmt::format("{}", values.gamma.size()));
     }
     check_finite(where, path, values.gamma.data(), values.gamma.size(), 3);
+    check_moments(where, path, *this, values.gamma);
   }
   if (!reference) return;
   if (reference->gamma.size() != 3 * triples()) {
@@ -428,6 +456,7 @@ void ContactProblem::validate(const std::string& where) const {
                      fmt::format("{}", reference->gamma.size()));
   }
   check_finite(where, "/reference/gamma", reference->gamma.data(), reference->gamma.size(), 3);
+  check_moments(where, "/reference/gamma", *this, reference->gamma);
   if (!reference->velocity.empty() && reference->velocity.size() != 6 * bodies()) {
     throw InputError(where, "/reference/velocity", fmt::format("{} values", 6 * bodies()),
                      fmt::format("{}", reference->velocity.size()));

@@ -57,12 +57,16 @@ enum class ConstraintKind {
 /// Rolling resistance, u_r = F (w_B - w_A) + r for the frame F of the contact it belongs to. With
 /// the contact's gamma and the moment gamma_r [N m s] in its axes,
 ///     K6 = { gamma_n >= 0, |gamma_t| <= mu gamma_n, |gamma_r| <= rho gamma_n }.
+/// A triple of two rows has none about the normal: bodies twist freely, there is no moment, and the
+/// cone is K5, with gamma_r across the normal (rolling friction of Siconos and FCLIB).
 struct RollingPool {
   std::vector<std::int32_t> contact;  ///< [k] contacts that have it, ascending
   std::vector<double> rho;            ///< [k] m, >= 0
   std::vector<double> r;              ///< [k][3] rad/s
   std::vector<double> compliance;     ///< [k][2] 1/(kg m^2), about n and across; empty = zero
+  std::vector<std::int32_t> rows;     ///< [k] 3, or 2 without that about n; empty = 3
   std::size_t size() const { return contact.size(); }
+  bool twists(std::size_t k) const { return rows.empty() || rows[k] == 3; }
 };
 
 /// Bilateral constraints, up to three rows each:

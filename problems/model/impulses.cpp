@@ -10,7 +10,9 @@ void add_rolling(const ContactProblem& problem, const std::vector<double>& gamma
                  std::vector<double>& momentum) {
   for (std::size_t k = 0; k < problem.rolling.size(); ++k) {
     const auto c = static_cast<std::size_t>(problem.rolling.contact[k]);
-    const Vec3 p = to_world_axes(&problem.frame[9 * c], triple(gamma, problem.contacts() + k));
+    Vec3 moment = triple(gamma, problem.contacts() + k);
+    if (!problem.rolling.twists(k)) moment.x = 0;
+    const Vec3 p = to_world_axes(&problem.frame[9 * c], moment);
     for (int side = 0; side < 2; ++side) {
       const std::int32_t body = problem.contact_bodies[2 * c + side];
       if (body < 0) continue;
@@ -99,6 +101,7 @@ std::vector<double> constraint_velocities(const ContactProblem& problem,
   for (std::size_t c = 0; c < n; ++c) set_triple(u, c, relative(c, false));
   for (std::size_t j = 0; j < k; ++j) {
     set_triple(u, n + j, relative(static_cast<std::size_t>(problem.rolling.contact[j]), true));
+    if (!problem.rolling.twists(j)) u[3 * (n + j)] = 0;
   }
   const EqualityPool& pool = problem.equality;
   const std::size_t columns = problem.rotates() ? 6 : 3;

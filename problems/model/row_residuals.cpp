@@ -68,8 +68,11 @@ RowResiduals row_residuals(const ContactProblem& problem, const std::vector<doub
     const Vec3 g = triple(gamma, n + j);
     const double along = sigma(problem.rolling.compliance, 2 * j),
                  across = sigma(problem.rolling.compliance, 2 * j + 1);
-    double d = (along + 2 * across) / 3;
-    for (int row = 0; row < 3; ++row) d += mobility(problem, c, axis_of(problem, c, row), true) / 3;
+    const int rows = problem.rolling.twists(j) ? 3 : 2;
+    double d = (along + 2 * across) / rows;
+    for (int row = 3 - rows; row < 3; ++row) {
+      d += mobility(problem, c, axis_of(problem, c, row), true) / rows;
+    }
     const Vec3 turns = triple(u, n + j) + triple(problem.rolling.r, j) +
                        Vec3{along * g.x, across * g.y, across * g.z};
     sum.rolling += clamped(g, turns, d, problem.rolling.rho[j] * std::max(0.0, gamma[3 * c]));

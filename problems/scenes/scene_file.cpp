@@ -467,7 +467,7 @@ bool is_scene_file(const std::string& scene) {
 SceneFile read_scene_file(const std::string& path) {
   const YamlEntry root{load_yaml(path, "a scene file"), path};
   const YamlMap map(root, "scene",
-                    {"name", "description", "dt", "until", "gravity", "mu", "rolling",
+                    {"name", "description", "dt", "until", "gravity", "mu", "rolling", "twisting",
                      "restitution", "impact_speed", "margin", "young", "poisson", "stepper",
                      "solver", "fastest", "bodies", "obstacles", "joints"});
   SceneFile scene;
@@ -482,6 +482,7 @@ SceneFile read_scene_file(const std::string& path) {
   map.read("gravity", model.gravity);
   map.read("mu", model.mu, Range::at_least(0));
   map.read("rolling", model.rolling, Range::at_least(0));
+  map.read("twisting", model.twisting);
   map.read("restitution", model.restitution, {0, 1});
   map.read("impact_speed", model.impact_speed, Range::at_least(0));
   map.read("margin", model.margin, Range::at_least(0));

@@ -14,6 +14,7 @@ struct ConstraintCones {
   DeviceArray<const double* [3]> normal;
   DeviceArray<const double*> mu, rho;
   DeviceArray<const int*> rolling_of, rows;
+  FreeTwist free_twist;
 
   explicit ConstraintCones(const Problem& problem)
       : contacts(problem.contacts()),
@@ -23,7 +24,8 @@ struct ConstraintCones {
         mu(problem.mu()),
         rho(problem.pools().rho()),
         rolling_of(problem.pools().rolling_of()),
-        rows(problem.pools().rows()) {}
+        rows(problem.pools().rows()),
+        free_twist(problem.pools().free_twist()) {}
 
   int size() const { return contacts + equality; }
 

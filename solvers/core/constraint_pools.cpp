@@ -31,6 +31,24 @@ std::vector<Sym3> compliances(const ContactProblem& problem) {
   return all;
 }
 
+/// The normal of a rolling triple that has no row about it; else zero.
+Vec3 normal_without_twist(const ContactProblem& problem, std::size_t k) {
+  if (problem.rolling.twists(k)) return {};
+  return triple(problem.frame, 3 * static_cast<std::size_t>(problem.rolling.contact[k]));
+}
+
+/// The same of all, [rolling][3]; empty where there are three rows everywhere.
+std::vector<double> axes_of_free_twist(const ContactProblem& problem) {
+  const RollingPool& rolling = problem.rolling;
+  std::vector<double> axes;
+  if (std::count(rolling.rows.begin(), rolling.rows.end(), 2) == 0) return axes;
+  axes.resize(3 * rolling.size());
+  for (std::size_t k = 0; k < rolling.size(); ++k) {
+    set_triple(axes, k, normal_without_twist(problem, k));
+  }
+  return axes;
+}
+
 /// Rows of the Jacobian of every triple, 3 x 6 per side, and the bodies they act on.
 struct TripleRows {
   std::vector<std::int32_t> body;            ///< [triples][2]
@@ -70,10 +88,18 @@ TripleRows rows_of(const ContactProblem& problem) {
       add(problem.contact_bodies[2 * c + static_cast<std::size_t>(side)], row);
     }
   }
-  for (const std::int32_t c : problem.rolling.contact) {
+  for (std::size_t k = 0; k < problem.rolling.size(); ++k) {
+    const std::int32_t c = problem.rolling.contact[k];
     for (std::size_t side = 0; side < 2; ++side) {
       std::array<double, 18> row{};
-      for (std::size_t p = 0; p < 3; ++p) row[7 * p + 3] = side_sign(static_cast<int>(side));
+      const Vec3 n = normal_without_twist(problem, k);
+      const double axis[3] = {n.x, n.y, n.z};
+      for (std::size_t p = 0; p < 3; ++p) {
+        for (std::size_t q = 0; q < 3; ++q) {
+          row[6 * p + 3 + q] =
+              side_sign(static_cast<int>(side)) * ((p == q ? 1 : 0) - axis[p] * axis[q]);
+        }
+      }
       add(problem.contact_bodies[2 * static_cast<std::size_t>(c) + side], row);
     }
   }
@@ -188,6 +214,9 @@ ConstraintPools::ConstraintPools(const ContactProblem& problem, const BodyMatric
   rolling_of_ =
       upload<DeviceArray<int*>>("ccp::ConstraintPools::rolling_of", rolling_of, rolling_of.size());
   rho_ = upload<DeviceArray<double*>>("ccp::ConstraintPools::rho", rolling.rho, rolling.size());
+  const std::vector<double> axes = axes_of_free_twist(problem);
+  free_twist_.axis =
+      upload<DeviceArray<double* [3]>>("ccp::ConstraintPools::free_twist", axes, axes.size() / 3);
   rows_ = upload<DeviceArray<int*>>("ccp::ConstraintPools::rows", equality.rows, equality.size());
   jacobian_ = upload<DeviceArray<double* [2][18]>>("ccp::ConstraintPools::jacobian", jacobian,
                                                    equality.size());
@@ -203,16 +232,22 @@ DeviceArray<Sym3*> ConstraintPools::diagonal_blocks() const {
   const BodyMatrices inverse = inverse_;
   const bool rotates = inverse.angular.extent(0) > 0, compliant = is_compliant();
   const auto compliance = compliance_;
+  const FreeTwist free_twist = free_twist_;
   Kokkos::parallel_for(
       "ccp::ConstraintPools::diagonal_blocks", range(size()), KOKKOS_LAMBDA(const int j) {
+        const int a = body(j, 0), b = body(j, 1);
+        if (j < rolling) {
+          const Sym3 turning = symmetric([&](int p, int q) {
+            return (compliant ? compliance(j)(p, q) : 0) + inverse.angular(a, p, q) +
+                   inverse.angular(b, p, q);
+          });
+          blocks(j) = free_twist.without(j, turning);
+          return;
+        }
         blocks(j) = symmetric([&](int p, int q) {
           double sum = compliant ? compliance(j)(p, q) : 0;
           for (int side = 0; side < 2; ++side) {
-            const int i = body(j, side);
-            if (j < rolling) {
-              sum += inverse.angular(i, p, q);
-              continue;
-            }
+            const int i = side == 0 ? a : b;
             for (int k = 0; k < 3; ++k) {
               const double row = jacobian(j - rolling, side, 6 * p + k);
               sum += row * inverse.linear(i) * jacobian(j - rolling, side, 6 * q + k);

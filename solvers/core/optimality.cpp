@@ -90,14 +90,15 @@ struct PooledCone {
     const Vec3 axis = row3(cones.normal, cone), g = load3(p, cone), d = load3(u, cone);
     const int k = cones.rolling_triple(cone);
     const double unit = k < 0 ? 1 : length(k - cones.contacts);
-    const Vec3 roll = k < 0 ? Vec3{} : (1 / unit) * load3(p, k);
+    const Vec3 given = k < 0 ? Vec3{} : (1 / unit) * load3(p, k);
+    const Vec3 roll = k < 0 ? given : cones.free_twist.without(k - cones.contacts, given);
     const Vec3 turn = k < 0 ? Vec3{} : unit * load3(u, k);
     const double mu = cones.mu(cone), rho = k < 0 ? 0 : cones.limit(k) / unit;
     const double lift = coulomb ? mu * split(d, axis).size + rho * norm(turn) : 0;
     const Vec3 v = d + lift * axis;
+    const double outside = distance_to_rolling_cone({g, roll}, axis, mu, rho);
     return {distance_to_rolling_dual_cone({v, turn}, axis, mu, rho),
-            distance_to_rolling_cone({g, roll}, axis, mu, rho), dot(g, v) + dot(roll, turn),
-            norm(g)};
+            hypot(outside, norm(given - roll)), dot(g, v) + dot(roll, turn), norm(g)};
   }
   KOKKOS_INLINE_FUNCTION ConePart joint(int cone) const {
     const int t = cones.equality_triple(cone), rows = cones.rows(cone - cones.contacts);

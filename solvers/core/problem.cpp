@@ -68,6 +68,7 @@ DeviceArray<double*> pool_length_of(const DelassusOperator& delassus, const Cons
   const auto blocks = pools.diagonal_blocks();
   const auto of_contacts = delassus.diagonal_blocks();
   const auto contact = pools.contact(), rows = pools.rows();
+  const FreeTwist free_twist = pools.free_twist();
   Kokkos::parallel_for(
       "ccp::Problem::pool_length", range(size), KOKKOS_LAMBDA(const int j) {
         const double trace = blocks(j).xx + blocks(j).yy + blocks(j).zz;
@@ -75,6 +76,7 @@ DeviceArray<double*> pool_length_of(const DelassusOperator& delassus, const Cons
         if (j < rolling) {
           const int c = contact(j);
           wanted = of_contacts(c, 0, 0) + of_contacts(c, 1, 1) + of_contacts(c, 2, 2);
+          if (free_twist.rows(j) == 2) wanted *= 2.0 / 3;
         } else {
           wanted = scale * rows(j - rolling);
         }
@@ -172,6 +174,8 @@ void Problem::to_world_axes(const ConstVectorView& contact, const VectorView& wo
 void Problem::to_contact_axes(const ConstVectorView& world, const VectorView& contact) const {
   const auto f = frame_;
   const FrameOf frame_of(*this);
+  const FreeTwist free_twist = pools().free_twist();
+  const int contacts = this->contacts();
   Kokkos::parallel_for(
       "ccp::Problem::to_contact_axes", range(triples()), KOKKOS_LAMBDA(const int t) {
         const Vec3 p = load3(world, t);
@@ -180,10 +184,11 @@ void Problem::to_contact_axes(const ConstVectorView& world, const VectorView& co
           store3(contact, t, p);
           return;
         }
-        store3(contact, t,
-               Vec3{f(c, 0, 0) * p.x + f(c, 0, 1) * p.y + f(c, 0, 2) * p.z,
-                    f(c, 1, 0) * p.x + f(c, 1, 1) * p.y + f(c, 1, 2) * p.z,
-                    f(c, 2, 0) * p.x + f(c, 2, 1) * p.y + f(c, 2, 2) * p.z});
+        Vec3 g{f(c, 0, 0) * p.x + f(c, 0, 1) * p.y + f(c, 0, 2) * p.z,
+               f(c, 1, 0) * p.x + f(c, 1, 1) * p.y + f(c, 1, 2) * p.z,
+               f(c, 2, 0) * p.x + f(c, 2, 1) * p.y + f(c, 2, 2) * p.z};
+        if (t >= contacts && free_twist.rows(t - contacts) == 2) g.x = 0;  // but for rounding
+        store3(contact, t, g);
       });
 }
 

@@ -184,6 +184,7 @@ double GaussSeidel::sweep(bool backward, bool measure) {
                                     map_.rotates() ? 6 : 3,
                                     pools.body(),
                                     pools.jacobian(),
+                                    pools.free_twist(),
                                     {velocity_, spin_, map_.masses()}},
                                    pools_,
                                    ConstraintCones(problem_),

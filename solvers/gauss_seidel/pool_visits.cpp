@@ -19,11 +19,12 @@ PoolRecords pool_records(const Problem& problem, const DeviceArray<double* [2]>&
   records.contact = DeviceArray<double* [2]>("ccp::PoolRecords::contact", pools.rolling());
   const auto contact = pools.contact(), rows = pools.rows();
   const auto blocks = pools.diagonal_blocks();
+  const FreeTwist free_twist = pools.free_twist();
   const int count = pools.rolling();
   Kokkos::parallel_for(
       "ccp::PoolRecords", range(pools.size()), KOKKOS_LAMBDA(const int j) {
         const double spare = records.bound(j);
-        Sym3 block = blocks(j);
+        Sym3 block = j < count ? free_twist.filled(j, blocks(j), spare) : blocks(j);
         const int used = j < count ? 3 : rows(j - count);
         if (used < 3) block.zz = spare;
         if (used < 2) block.yy = spare;

@@ -70,6 +70,7 @@ void NewtonPools::set_up(const Problem& problem, double regularization) {
   const auto cross = upload<DeviceArray<CrossBlock*>>("ccp::NewtonPools::given",
                                                       cross_blocks(problem.host()), rolling_);
   const auto own = own_, base = base_;
+  const FreeTwist free_twist = problem.pools().free_twist();
   const auto second = second_;
   const auto base_cross = base_cross_;
   Kokkos::parallel_for(
@@ -79,6 +80,7 @@ void NewtonPools::set_up(const Problem& problem, double regularization) {
         const int rows = j < self.rolling_ ? 3 : self.rows_(j - self.rolling_);
         const double soft = idle ? 1 : j < self.rolling_ ? regularization : joint;
         own(j) = {soft, 0, 0, rows > 1 ? soft : 1, 0, rows > 2 ? soft : 1};
+        if (j < self.rolling_) own(j) = free_twist.filled(j, own(j), 1 - soft);
         base(j) = symmetric([&](int p, int q) {
           return (idle ? 0 : length * length * blocks(j)(p, q)) + own(j)(p, q);
         });
@@ -86,13 +88,15 @@ void NewtonPools::set_up(const Problem& problem, double regularization) {
         second(j) = self.first_ + j;
         const Vec3 n = self.axis(j);
         const double axis[3] = {n.x, n.y, n.z};
+        CrossBlock beside = cross(j);
+        free_twist.without_columns(j, beside.a);
         const bool slides = self.mu_(self.contact_(j)) > 0;
         const double unit = idle ? 0 : length;
         for (int q = 0; q < 3; ++q) {
           double along = 0;
-          for (int p = 0; p < 3; ++p) along += axis[p] * cross(j).a[3 * p + q];
+          for (int p = 0; p < 3; ++p) along += axis[p] * beside.a[3 * p + q];
           for (int p = 0; p < 3; ++p) {
-            base_cross(j).a[3 * p + q] = unit * (slides ? cross(j).a[3 * p + q] : axis[p] * along);
+            base_cross(j).a[3 * p + q] = unit * (slides ? beside.a[3 * p + q] : axis[p] * along);
           }
         }
       });

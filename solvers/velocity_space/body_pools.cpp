@@ -69,6 +69,7 @@ BodyPools::BodyPools(const Problem& problem, const ConstraintMap& map, const Pla
     : first_(problem.contacts()),
       size_(problem.pools().size()),
       rolling_(problem.pools().rolling()),
+      free_twist_(problem.pools().free_twist()),
       bodies_(static_cast<int>(places.body.size())) {
   if (empty()) return;
   const ContactProblem& host = problem.host();
@@ -133,6 +134,7 @@ void BodyPools::make_rows(const Problem& problem, const ConstraintMap& map) {
   const auto body = body_;
   const auto contact = contact_;
   const auto row = row_, contact_row = contact_row_;
+  const FreeTwist free_twist = free_twist_;
   const int rolling = rolling_;
   Kokkos::parallel_for(
       "ccp::BodyPools::make_rows", range(2 * size_), KOKKOS_LAMBDA(const int entry) {
@@ -142,12 +144,20 @@ void BodyPools::make_rows(const Problem& problem, const ConstraintMap& map) {
           ScaledSide scaled;
           scaled.mass = root.linear(i);
           scaled.set_lever(arm, root.angular, contact(j), side, i);
+          double turned[9];
           for (int p = 0; p < 3; ++p) {
             contact_row(j, side, nb * p + p) = sign * scaled.mass;
             for (int q = 0; q < 3; ++q) {
               contact_row(j, side, nb * p + 3 + q) = sign * scaled.lever[3 * p + q];
-              row(j, side, nb * p + 3 + q) = q <= p ? sign * unit * root.angular(i, p, q) : 0;
+              turned[3 * p + q] = q <= p ? sign * unit * root.angular(i, p, q) : 0;
             }
+          }
+          for (int q = 0; q < 3; ++q) {
+            const Vec3 column =
+                free_twist.without(j, Vec3{turned[q], turned[3 + q], turned[6 + q]});
+            row(j, side, 3 + q) = column.x;
+            row(j, side, nb + 3 + q) = column.y;
+            row(j, side, 2 * nb + 3 + q) = column.z;
           }
           return;
         }
@@ -195,7 +205,8 @@ void BodyPools::raise_reach(const Problem& problem, const std::vector<int>& posi
 void BodyPools::velocities(const ConstVectorView& z, const VectorView& d) const {
   const auto body = body_;
   const auto row = row_;
-  const int first = first_, bodies = bodies_;
+  const FreeTwist free_twist = free_twist_;
+  const int first = first_, rolling = rolling_, bodies = bodies_;
   Kokkos::parallel_for(
       "ccp::BodyPools::velocities", range(size_), KOKKOS_LAMBDA(const int j) {
         double sum[3] = {0, 0, 0};
@@ -206,7 +217,9 @@ void BodyPools::velocities(const ConstVectorView& z, const VectorView& d) const 
             for (int q = 0; q < nb; ++q) sum[p] += row(j, side, nb * p + q) * z(nb * i + q);
           }
         }
-        store3(d, first + j, Vec3{sum[0], sum[1], sum[2]});
+        const Vec3 own{sum[0], sum[1], sum[2]};
+        // Rows have no part along the normal; this takes what rounding of large z leaves there.
+        store3(d, first + j, j < rolling ? free_twist.without(j, own) : own);
       });
 }
 

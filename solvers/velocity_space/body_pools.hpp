@@ -48,7 +48,9 @@ class BodyPools {
   void make_rows(const Problem& problem, const ConstraintMap& map);
   void list_blocks(const Places& places, const std::vector<int>& ends);
 
-  int first_ = 0, size_ = 0, rolling_ = 0, bodies_ = 0;
+  int first_ = 0, size_ = 0, rolling_ = 0;
+  FreeTwist free_twist_;
+  int bodies_ = 0;
   DeviceArray<const int* [2]> body_;            ///< [size] positions; m is the immovable body
   DeviceArray<const int*> contact_;             ///< [rolling] places of their contacts
   DeviceArray<const int*> offset_, incidence_;  ///< of every body: 2 j + side

@@ -54,6 +54,19 @@ def with_joints(random):
     return problem
 
 
+def of_two_rows(rolling):
+    """Half of the triples without their row about the normal."""
+    two = dataclasses.replace(rolling, rows=np.tile([2, 3], len(rolling.rho) // 2))
+    two.r, two.compliance = two.r * two.used, two.compliance * two.used
+    return two
+
+
+def in_use(problem, gamma):
+    """Impulses without those in rows that are not there."""
+    used = [np.ones((problem.contacts, 3), bool), *(pool.used for pool in problem.pools)]
+    return np.where(np.concatenate(used), gamma, 0)
+
+
 class WriteTest(FolderCase):
     def test_what_is_written_is_what_was_read(self):
         """Every problem of the catalogue that is small, and its hash."""
@@ -97,7 +110,7 @@ class WriteTest(FolderCase):
         self.assertEqual(os.listdir(self.folder), ["ball.h5"])
 
     def test_rolling_resistance_and_joints_are_written(self):
-        """As schema version 2; as a step of a sequence, too."""
+        """As schema version 2, with rows of rolling triples 3; as a step of a sequence, too."""
         problem = with_joints(np.random.default_rng(1))
         problem.equality.compliance = np.where(problem.equality.used, 0.5, 0)
         problem.guesses, problem.guess_methods = {"one": np.ones((104, 3))}, {"one": "all ones"}
@@ -117,6 +130,16 @@ class WriteTest(FolderCase):
         ccpbench.write_sequence(self.folder / "s.h5", "s", [problem])
         self.run_program("check", "s.h5")
         self.assertEqual(ccpbench.read_problem(f"{self.folder}/s.h5#0").triples, 104)
+        problem.rolling = of_two_rows(problem.rolling)
+        problem.guesses = {}
+        ccpbench.write_problem(self.folder / "two.h5", problem)
+        self.run_program("check", "two.h5")
+        with h5py.File(self.folder / "two.h5") as file:
+            self.assertEqual(file.attrs["version"], 3)
+        again = ccpbench.read_problem(self.folder / "two.h5")
+        assert again.rolling is not None
+        np.testing.assert_array_equal(again.rolling.rows, problem.rolling.rows)
+        np.testing.assert_array_equal(again.velocity(x), problem.velocity(x))
         problem.equality.r = np.zeros((3, 3))
         with self.assertRaisesRegex(ValueError, r"/equality/r: expected the shape \(4, 3\)"):
             ccpbench.write_problem(self.folder / "b.h5", problem)
@@ -192,13 +215,14 @@ class RefereeTest(FolderCase):
         """Measures of random impulses, with a reference and without; and of files."""
         random = np.random.default_rng(4)
         problem = with_joints(random)
-        for pools in ({}, {"rolling": None}, {"equality": None}):
+        two_rows = of_two_rows(problem.rolling)
+        for pools in ({}, {"rolling": None}, {"equality": None}, {"rolling": two_rows},
+                      {"rolling": two_rows, "equality": None}):
             some = dataclasses.replace(problem, **pools)
             for _ in range(3):
                 gamma = random.normal(size=(some.triples, 3))
                 self.assert_judged_alike(some, gamma)  # also impulses in rows that are not there
-                if some.equality is not None:
-                    gamma[-4:][~some.equality.used] = 0
+                gamma = in_use(some, gamma)
                 self.assert_judged_alike(some, gamma)
                 some.reference = gamma
             if some.equality is not None:

@@ -338,7 +338,7 @@ class NameTest(unittest.TestCase):
     def test_the_program_is_found(self):
         self.assertEqual(places.find_program(PROGRAM), str(Path(PROGRAM).resolve()))
         self.assertIsNone(places.find_program("/nowhere/ccpbench"))
-        self.assertEqual(problem.VERSION, 2)
+        self.assertEqual(problem.VERSIONS[-1], 3)
 
 
 if __name__ == "__main__":

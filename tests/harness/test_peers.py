@@ -52,7 +52,7 @@ class Peers(unittest.TestCase):
         return subprocess.run([PROGRAM, *arguments], cwd=cls.folder, text=True, check=True,
                               capture_output=True, timeout=120).stdout
 
-    def solve(self, problem, adapter, name, tolerance, law="convex"):
+    def solve(self, problem, adapter, name, tolerance, law="convex", features="compliant"):
         """The referee's measures of a peer's answer."""
         words = [os.path.join(PEERS, "python"), os.path.join(PEERS, adapter), name]
         found = subprocess.run(words, text=True, capture_output=True, check=False)
@@ -60,7 +60,7 @@ class Peers(unittest.TestCase):
             self.skipTest(found.stderr.strip().splitlines()[-1])
         command = " ".join(f"'{word}'" for word in words)
         done = subprocess.run(
-            [PROGRAM, "solve", problem, "--solver", "peer", "--features", "compliant", "--external",
+            [PROGRAM, "solve", problem, "--solver", "peer", "--features", features, "--external",
              command + " {problem} {output} {time_limit} {tolerance}", "--tolerances",
              str(tolerance), "--law", law, "--json", "--stop", "residual=1e-30", "-o",
              self.path("peer.h5"), "--force"], text=True, capture_output=True, check=False)
@@ -156,6 +156,28 @@ class Peers(unittest.TestCase):
             with self.subTest(name):
                 measures = self.solve(self.pile, "siconos_numerics.py", name, 1e-8, "coulomb")
                 self.assertLess(measures["coulomb_residual"], 1e-5)
+
+    def test_siconos_solves_rolling_friction(self):
+        """Spheres whose rolling triples have two rows, by their law and by Siconos'; ours finds the same
+        velocities."""
+        fclib, path = self.path("rolling.hdf5"), self.path("rolling.h5")
+        self.command("simulate", "rolling-pile[spheres=40,twisting=false]", "--stepper", "shake", "--solver",
+                     "vipm", "--until", "0.3", "--freeze", "59", "-o", self.path("simulated.h5"), "--force")
+        self.command("export", "fclib", self.path("simulated-steps.h5") + "#0", "-o", fclib, "--force")
+        self.command("import", "fclib", fclib, "-o", path, "--force")
+        problem = read_problem(path)
+        assert problem.rolling is not None
+        self.assertGreater(len(problem.rolling.contact), 20)
+        for name in ("rolling_nsgs", "rolling_admm"):
+            with self.subTest(name):
+                measures = self.solve(path, "siconos_numerics.py", name, 1e-10, "coulomb", "rolling")
+                self.assertLess(measures["coulomb_residual"], 1e-6)
+        self.assertRefused(self.pile, "/rolling: expected rolling friction")
+
+    def assertRefused(self, path, words):
+        from ccpbench.peers.problem import RollingProblem
+        with self.assertRaisesRegex(SystemExit, words):
+            RollingProblem(path)
 
     def test_pinocchio(self):
         """Its ADMM by Coulomb's law and by the convex one, its PGS by the convex one."""

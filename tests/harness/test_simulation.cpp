@@ -234,6 +234,7 @@ struct FeatureStep {
 const FeatureStep feature_steps[] = {{"incline[rolling=0.1]", 0.1, 1},
                                      {"spinning-ball[spin=30]", 0.1, 1},
                                      {"rolling-pile[spheres=12]", 0.3, 10},
+                                     {"rolling-pile[spheres=12,twisting=false]", 0.3, 10},
                                      {"double-pendulum", 1.2, 1},
                                      {"slider-crank", 2.5, 1},
                                      {"four-bar", 1.9, 1},

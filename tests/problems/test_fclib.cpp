@@ -483,6 +483,172 @@ TEST_CASE("FCLIB: equality constraints of a local problem are eliminated") {
   check_parts(error_of([&] { import_file(other); }), {"/fclib_local/R", "positive definite"});
 }
 
+namespace {
+
+/// A rotation matrix.
+Doubles rotation(unsigned seed) {
+  const Doubles q = random_vector(4, 200 + seed);
+  const double size = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  const double w = q[0] / size, x = q[1] / size, y = q[2] / size, z = q[3] / size;
+  return {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
+          2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+          2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
+}
+
+/// With joints, and with rolling friction on two of three contacts.
+ContactProblem with_rolling_friction() {
+  ContactProblem p = with_joints(true);
+  for (std::size_t c = 0; c < p.contacts(); ++c) {
+    if (c % 3 == 1) continue;
+    p.rolling.contact.push_back(static_cast<std::int32_t>(c));
+    p.rolling.rho.push_back(0.01 * static_cast<double>(c + 1));
+    p.rolling.rows.push_back(2);
+  }
+  p.rolling.r = random_vector(3 * p.rolling.size(), 35);
+  Doubles gamma = random_vector(3 * p.triples(), 36);
+  for (std::size_t k = 0; k < p.rolling.size(); ++k) {
+    p.rolling.r[3 * k] = gamma[3 * (p.contacts() + k)] = 0;
+  }
+  for (const std::size_t unused : {4, 2, 1}) gamma[gamma.size() - unused] = 0;
+  p.guesses["made-up"] = {gamma, "random"};
+  p.validate("rolling");
+  return p;
+}
+
+/// A file's rolling problem, with the rotation of every body counted in axes of its own.
+void turn_bodies(const std::string& from, const std::string& to) {
+  const Hdf5File given = Hdf5File::open(from);
+  const std::string group = "/fclib_global_rolling";
+  Hdf5File file = Hdf5File::create(to, true);
+  const auto dense_matrix = [&](const std::string& name, std::size_t& rows, std::size_t& columns) {
+    const std::string at = group + name;
+    rows = static_cast<std::size_t>(given.read<std::int32_t>(at + "/m").data[0]);
+    columns = static_cast<std::size_t>(given.read<std::int32_t>(at + "/n").data[0]);
+    const Ints p = given.read<std::int32_t>(at + "/p").data,
+               i = given.read<std::int32_t>(at + "/i").data;
+    const Doubles x = given.read<double>(at + "/x").data;
+    Doubles a(rows * columns, 0.0);
+    for (std::size_t j = 0; j < columns; ++j) {
+      for (std::int32_t k = p[j]; k < p[j + 1]; ++k) a[i[k] * columns + j] = x[k];
+    }
+    return a;
+  };
+  // Q^T of every body on the rows of its rotation.
+  const auto turned = [](const Doubles& a, std::size_t rows, std::size_t columns) {
+    Doubles b = a;
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (row % 6 < 3) continue;
+      const Doubles q = rotation(static_cast<unsigned>(row / 6));
+      for (std::size_t j = 0; j < columns; ++j) {
+        b[row * columns + j] = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+          b[row * columns + j] += q[3 * k + row % 3] * a[(row - row % 3 + k) * columns + j];
+        }
+      }
+    }
+    return b;
+  };
+  const auto transposed = [](const Doubles& a, std::size_t size) {
+    Doubles b(a.size());
+    for (std::size_t k = 0; k < a.size(); ++k) b[k % size * size + k / size] = a[k];
+    return b;
+  };
+  put(file, group + "/spacedim", 5);
+  std::size_t rows = 0, columns = 0;
+  for (const char* const name : {"/M", "/H", "/G"}) {
+    Doubles a = turned(dense_matrix(name, rows, columns), rows, columns);
+    if (std::string(name) == "/M") a = turned(transposed(a, rows), rows, columns);
+    put_matrix(file, group + name, a, static_cast<int>(rows), static_cast<int>(columns),
+               Storage::columns);
+  }
+  for (const char* const name : {"/f", "/w", "/mu", "/mu_r", "/b"}) {
+    const std::string at = group + "/vectors" + name;
+    const Doubles values = given.read<double>(at).data;
+    file.write(at, values, {values.size()});
+  }
+  file.commit();
+}
+
+}  // namespace
+
+TEST_CASE("FCLIB: rolling friction of bodies goes out with five unknowns per contact, and back") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("out.hdf5");
+  const ContactProblem p = with_rolling_friction();
+  export_fclib(path, p, false, dense_factoriser, false);
+  const Imported back = import_file(path);
+  CHECK(back.notes.empty());
+  back.problem.validate("imported");
+  CHECK(back.problem.rolling.contact == p.rolling.contact);
+  CHECK(back.problem.rolling.rho == p.rolling.rho);
+  CHECK(back.problem.rolling.rows == p.rolling.rows);
+  CHECK(back.problem.rolling.r == p.rolling.r);
+  CHECK(back.problem.equality.rows == p.equality.rows);
+  CHECK(back.problem.equality.r == p.equality.r);
+  const Doubles& gamma = p.guesses.at("made-up").gamma;
+  CHECK(back.problem.guesses.at("fclib-1").gamma == gamma);
+  // Velocities and impulses of the file, five per contact, are those of the problem.
+  const Doubles u = constraint_velocities(p, body_velocity_changes(p, gamma));
+  CHECK(relative_difference(
+            constraint_velocities(back.problem, body_velocity_changes(back.problem, gamma)), u) <
+        1e-13);
+  const Doubles in_file = Hdf5File::open(path).read<double>("/guesses/1/u").data;
+  REQUIRE(in_file.size() == 5 * p.contacts());
+  for (std::size_t k = 0; k < p.rolling.size(); ++k) {
+    const auto c = static_cast<std::size_t>(p.rolling.contact[k]);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(std::abs(in_file[5 * c + i] - u[3 * c + i] - p.r[3 * c + i]) < 1e-12);
+      if (i == 0) continue;
+      const std::size_t t = 3 * (p.contacts() + k) + i;
+      CHECK(std::abs(in_file[5 * c + 2 + i] - u[t] - p.rolling.r[3 * k + i]) < 1e-12);
+    }
+  }
+  check_parts(error_of([&] { import_file(path, FclibForm::assembled); }),
+              {"/fclib_global_rolling", "--form assembled"});
+}
+
+TEST_CASE("FCLIB: rolling friction of bodies that count rotation in their own axes is turned") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("out.hdf5"), turned = folder.file("turned.hdf5");
+  const ContactProblem p = with_rolling_friction();
+  export_fclib(path, p, false, dense_factoriser, false);
+  turn_bodies(path, turned);
+  const ContactProblem back = import_file(turned).problem;
+  back.validate("turned");
+  CHECK(relative_difference(back.inverse_inertia, p.inverse_inertia) < 1e-12);
+  CHECK(relative_difference(dense_delassus(back), dense_delassus(p)) < 1e-12);
+  CHECK(relative_difference(back.rolling.r, p.rolling.r) < 1e-12);
+  CHECK(relative_difference(back.equality.jacobian_b, p.equality.jacobian_b) < 1e-12);
+}
+
+TEST_CASE("FCLIB: rolling friction about other axes than the tangents is refused") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("out.hdf5");
+  const auto complaint = [&](std::int32_t dimension, double limit, double second) {
+    Hdf5File file = Hdf5File::create(path, true);
+    const std::string group = "/fclib_global_rolling";
+    put(file, group + "/spacedim", dimension);
+    Doubles mass(36, 0.0), h(30, 0.0);
+    for (std::size_t k = 0; k < 6; ++k) mass[7 * k] = 2;
+    for (std::size_t k = 0; k < 3; ++k) h[6 * k] = 1;
+    h[4 * 5 + 3] = 1;
+    h[5 * 5 + 4] = second;
+    put_matrix(file, group + "/M", mass, 6, 6, Storage::columns);
+    put_matrix(file, group + "/H", h, 6, 5, Storage::columns);
+    file.write(group + "/vectors/f", Doubles(6, 0.0), {6});
+    file.write(group + "/vectors/w", Doubles(5, 0.1), {5});
+    file.write(group + "/vectors/mu", Doubles{0.5}, {1});
+    file.write(group + "/vectors/mu_r", Doubles{limit}, {1});
+    file.commit();
+    return error_of([&] { import_file(path).problem.validate("x"); });
+  };
+  CHECK(complaint(5, 0.1, 1).empty());
+  CHECK(complaint(5, 0, 0.9).empty());  // it has no part in the problem
+  check_parts(complaint(5, 0.1, 0.9), {"rigid bodies", "rolling axes of contact 0"});
+  check_parts(complaint(5, -0.1, 1), {"/vectors/mu_r[0]", ">= 0", "-0.1"});
+  check_parts(complaint(3, 0.1, 1), {"/spacedim", "expected 5", "found 3"});
+}
+
 TEST_CASE("FCLIB: what its files cannot say is not written") {
   const TemporaryFolder folder;
   const std::string path = folder.file("out.hdf5");
@@ -490,8 +656,12 @@ TEST_CASE("FCLIB: what its files cannot say is not written") {
     return error_of([&] { export_fclib(path, p, local, dense_factoriser, false); });
   };
   ContactProblem rolling = with_joints(true);
-  rolling.rolling = {{0}, {0.1}, {0, 0, 0}, {}};
-  check_parts(complaint(rolling, false), {"/rolling", "two moments", "three"});
+  rolling.rolling = {{0, 1}, {0.1, 0.1}, Doubles(6, 0.0), {}, {2, 3}};
+  check_parts(complaint(rolling, false), {"/rolling/rows", "2 rows", "3 of them"});
+  rolling.rolling.rows = {2, 2};
+  check_parts(complaint(rolling, true), {"/rolling", "--local"});
+  rolling.rolling.compliance = {0, 0, 0, 0.1};
+  check_parts(complaint(rolling, false), {"/rolling/compliance", "does not yield"});
   ContactProblem yielding = with_joints(true);
   yielding.equality.compliance.assign(9, 0.0);
   yielding.equality.compliance[0] = 0.1;
@@ -575,7 +745,8 @@ TEST_CASE("FCLIB: what is refused, and where it says the fault is") {
               {"/fclib_local", "V, R and vectors/s", "a part"});
   check_parts(complaint([](Hdf5File& f) { f.write("/fclib_local/G/x", Doubles{1}, {1}); }),
               {"/fclib_local/G", "this kind of problem", "equality constraints"});
-  check_parts(complaint([](Hdf5File& f) { f.make_group("/fclib_global_rolling"); }), {"rolling"});
+  check_parts(complaint([](Hdf5File& f) { f.make_group("/fclib_global_rolling"); }),
+              {"local, global or rolling"});
   check_parts(complaint([](Hdf5File& f) { f.write("/solution/r", Doubles{1}, {1}); }),
               {"/solution/r", "6 values"});
 
@@ -587,7 +758,7 @@ TEST_CASE("FCLIB: what is refused, and where it says the fault is") {
   file.commit();
   check_parts(error_of([&] { import_file(path); }), {"5: rolling friction"});
   write_problem(path, make_scene("stack"), true);
-  check_parts(error_of([&] { import_file(path); }), {"/fclib_local or /fclib_global", "neither"});
+  check_parts(error_of([&] { import_file(path); }), {"/fclib_local or /fclib_global or", "none"});
 }
 
 TEST_CASE("FCLIB: of a file with a local and a global problem one must be asked for") {
@@ -606,9 +777,10 @@ TEST_CASE("FCLIB: of a file with a local and a global problem one must be asked 
   file.write("/fclib_global/vectors/w", Doubles{-2, 0, 0}, {3});
   file.write("/fclib_global/vectors/mu", Doubles{0.7}, {1});
   file.commit();
-  check_parts(error_of([&] { import_file(path); }),
-              {path + ": expected one problem, or --group local or global, found both /fclib_local "
-                      "and /fclib_global"});
+  check_parts(
+      error_of([&] { import_file(path); }),
+      {path + ": expected one problem, or --group local, global or rolling, found /fclib_local "
+              "and /fclib_global"});
   const auto mu = [&](FclibGroup group) {
     return import_fclib(path, FclibForm::automatic, dense_factoriser, group).problem.mu;
   };

@@ -174,7 +174,7 @@ namespace {
 /// With two rolling contacts and a hinge's worth of equality constraints.
 ContactProblem with_other_kinds() {
   ContactProblem p = full_bodies();
-  p.rolling = {{1, 4}, {0.01, 0.02}, random_vector(6, 8), {0, 0, 1e-3, 2e-3}};
+  p.rolling = {{1, 4}, {0.01, 0.02}, random_vector(6, 8), {0, 0, 1e-3, 2e-3}, {}};
   p.equality.bodies = {0, 1, -1, 2};
   p.equality.rows = {3, 2};
   p.equality.jacobian_a = random_vector(36, 9);
@@ -209,6 +209,35 @@ TEST_CASE("rolling and equality triples survive the file, and count for the hash
   q.equality = {};
   CHECK_FALSE(q.has(ConstraintKind::rolling));
   CHECK(q.content_hash() == full_bodies().content_hash());
+}
+
+TEST_CASE("a rolling triple of two rows survives the file, which older readers refuse") {
+  const TemporaryFolder folder;
+  ContactProblem p = with_other_kinds();
+  const std::string before = p.content_hash();
+  p.rolling.rows = {3, 3};
+  CHECK(p.content_hash() != before);
+  p.rolling.rows = {2, 3};
+  const auto error = [&] { return error_of([&] { p.validate("x.h5"); }); };
+  check_begins(error(),
+               "x.h5: /rolling/r[0]: expected 0 about the normal, for a rolling triple of");
+  p.rolling.r[0] = 0;
+  p.rolling.compliance[0] = 1;
+  check_begins(error(), "x.h5: /rolling/compliance[0]: expected 0 about the normal");
+  p.rolling.compliance[0] = 0;
+  p.guesses = {{"own", {std::vector<double>(3 * p.triples(), 0.5), "made up"}}};
+  p.reference.reset();
+  check_begins(error(), "x.h5: /guesses/own/gamma[30]: expected 0 about the normal");
+  p.guesses["own"].gamma[3 * p.contacts()] = 0;
+  write_problem(folder.file("a.h5"), p, false);
+  const ContactProblem q = read_problem(folder.file("a.h5"));
+  check_equal(p, q);
+  CHECK(q.rolling.rows == p.rolling.rows);
+  CHECK(schema_version_of(p) == 3);
+  for (const std::int32_t rows : {1, 4}) {
+    p.rolling.rows[1] = rows;
+    check_begins(error(), "x.h5: /rolling/rows[1]: expected 2 or 3 rows, found ");
+  }
 }
 
 TEST_CASE("faults of rolling and equality triples are named") {
@@ -447,10 +476,10 @@ TEST_CASE("another format or version") {
               {"root attribute format: expected 'ccpbench-problem', found 'ccpbench-result'"});
   check_parts(complaint(p, [](hid_t file) { H5Adelete(file, "format"); }),
               {"root attribute format: expected 'ccpbench-problem', found nothing"});
-  check_parts(complaint(p, [](hid_t file) { set_number(file, "/", "version", 3); }),
-              {"root attribute version: expected 1 or 2, found 3"});
+  check_parts(complaint(p, [](hid_t file) { set_number(file, "/", "version", 4); }),
+              {"root attribute version: expected 1 to 3, found 4"});
   check_parts(complaint(p, [](hid_t file) { H5Adelete(file, "version"); }),
-              {"root attribute version: expected 1 or 2, found nothing"});
+              {"root attribute version: expected 1 to 3, found nothing"});
   check_parts(complaint(p, [](hid_t file) { set_text(file, "form", "springs"); }),
               {"root attribute form: expected 'bodies' or 'assembled', found 'springs'"});
   check_parts(complaint(p, [](hid_t file) { H5Adelete(file, "name"); }),

@@ -756,3 +756,22 @@ TEST_CASE("start by the model: Hertz's law, friction and rolling as viscous forc
     CHECK(guess[3] < 0);  // against the spin about the normal
   }
 }
+
+//  Its rolling triple has two rows, so that no moment acts about the normal, whatever solves it.
+TEST_CASE("without twisting resistance a ball keeps its spin about the normal") {
+  StepModel model;
+  model.gravity = {0, 0, -g};
+  model.rolling = 0.2;
+  model.hertz.young = 1e6;
+  model.twisting = false;
+  for (const char* scheme : {"shake", "rattle", "moreau", "spook"}) {
+    INFO(scheme);
+    Bodies bodies = ball_on_plane(BodyKind::rigid, 0.1, 2, 0, 0.008);
+    bodies.angular_velocity = {0, 0, 5};
+    const ContactProblem problem = make_stepper(scheme, model)->problem(bodies);
+    REQUIRE(problem.rolling.rows == std::vector<std::int32_t>{2});
+    problem.validate(scheme);
+    run(scheme, model, bodies, 20);
+    CHECK(bodies.angular_velocity[2] == 5);
+  }
+}

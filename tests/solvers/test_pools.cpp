@@ -4,6 +4,7 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <cmath>
 
 #include "problems/base/error.hpp"
@@ -42,9 +43,16 @@ const char* const convex_solvers[] = {"pgj[omega=0.2]",
                                       "ipm[preconditioner=block_ic0]",
                                       "ipm[krylov=cholmod]"};
 
+/// How the triples beside the contacts are.
+struct Pools {
+  bool compliant = false;
+  bool two_rows = false;  ///< every other rolling triple is without its row about the normal
+};
+constexpr Pools all_pools[] = {{}, {true, false}, {false, true}, {true, true}};
+
 /// Rolling resistance on two of three contacts, and three joints of one to three rows, one of them
 /// to the ground.
-ContactProblem with_pools(unsigned seed, bool compliant = false) {
+ContactProblem with_pools(unsigned seed, const Pools& pools = {}) {
   ContactProblem p = random_problem({6, 14, true, true, seed});
   const std::size_t n = p.contacts();
   for (std::size_t c = 0; c < n; ++c) {
@@ -60,7 +68,7 @@ ContactProblem with_pools(unsigned seed, bool compliant = false) {
     std::fill(jacobian->begin() + 18 + 12, jacobian->begin() + 36, 0.0);
     std::fill(jacobian->begin() + 36 + 6, jacobian->end(), 0.0);
   }
-  if (compliant) {
+  if (pools.compliant) {
     p.rolling.compliance = random_vector(2 * p.rolling.size(), seed + 3);
     p.equality.compliance = random_vector(9, seed + 4);
     for (auto* sigma : {&p.rolling.compliance, &p.equality.compliance}) {
@@ -71,6 +79,12 @@ ContactProblem with_pools(unsigned seed, bool compliant = false) {
   p.rolling.r = random_vector(3 * p.rolling.size(), seed + 5);
   p.equality.r = random_vector(9, seed + 6);
   p.equality.r[5] = p.equality.r[7] = p.equality.r[8] = 0;
+  for (std::size_t k = 0; pools.two_rows && k < p.rolling.size(); ++k) {
+    p.rolling.rows.push_back(k % 2 == 0 ? 2 : 3);
+    if (k % 2 == 1) continue;
+    p.rolling.r[3 * k] = 0;
+    if (pools.compliant) p.rolling.compliance[2 * k] = 0;
+  }
   return p;
 }
 
@@ -106,6 +120,7 @@ std::vector<double> velocities_of(const ContactProblem& p, const std::vector<dou
     const auto c = static_cast<std::size_t>(p.rolling.contact[k]);
     put(p.contacts() + k, &p.frame[9 * c],
         part(p.contact_bodies[2 * c + 1], 3) - part(p.contact_bodies[2 * c], 3));
+    if (!p.rolling.rows.empty() && p.rolling.rows[k] == 2) u[3 * (p.contacts() + k)] = 0;
   }
   const std::size_t first = 3 * (p.contacts() + p.rolling.size());
   for (std::size_t row = 0; row < 3 * p.equality.size(); ++row) {
@@ -140,6 +155,7 @@ void make_solvable(ContactProblem& p, unsigned seed) {
     u[3 * c] = p.mu[c] * std::hypot(u[3 * c + 1], u[3 * c + 2]) + 0.05;
     if (next == k || p.rolling.contact[next] != static_cast<std::int32_t>(c)) continue;
     const std::size_t at = 3 * (n + next);
+    if (!p.rolling.rows.empty() && p.rolling.rows[next] == 2) gamma[at] = u[at] = 0;
     const double size = norm(triple(gamma, n + next));
     for (std::size_t i = 0; i < 3; ++i)
       gamma[at + i] *= 0.5 * p.rolling.rho[next] * gamma[3 * c] / size;
@@ -160,8 +176,8 @@ void make_solvable(ContactProblem& p, unsigned seed) {
 }  // namespace
 
 TEST_CASE("N with rolling and equality triples is the one of the file format") {
-  for (const bool compliant : {false, true}) {
-    const ContactProblem p = with_pools(11, compliant);
+  for (const Pools& pools : all_pools) {
+    const ContactProblem p = with_pools(11, pools);
     p.validate("x");
     const Problem problem(p);
     const auto gamma = random_vector(3 * p.triples(), 3);
@@ -203,8 +219,8 @@ TEST_CASE("N with rolling and equality triples is the one of the file format") {
 }
 
 TEST_CASE("N of all triples written out is the operator") {
-  for (const bool compliant : {false, true}) {
-    const ContactProblem p = with_pools(12, compliant);
+  for (const Pools& pools : all_pools) {
+    const ContactProblem p = with_pools(12, pools);
     const BlockMatrix matrix = assemble_triples(p);
     const Problem problem(p);
     const auto x = to_vector(random_vector(3 * p.triples(), 5)), y = to_vector(to_host(*x));
@@ -261,8 +277,8 @@ double inner_of(const Vector& a, const Vector& b) {
 }  // namespace
 
 TEST_CASE("ipm: its system with rolling resistance and joints, written out, is the one applied") {
-  for (const bool compliant : {false, true}) {
-    ContactProblem p = with_pools(13, compliant);
+  for (const Pools& pools : all_pools) {
+    ContactProblem p = with_pools(13, pools);
     p.mu[3] = 0;
     const Newton newton(p);
     const Problem& problem = newton.problem;
@@ -316,8 +332,8 @@ TEST_CASE("the projection onto the rolling cone in a metric is the plain one of 
 }
 
 TEST_CASE("the referee and the solvers' own check find the same, each by its own code") {
-  for (const bool compliant : {false, true}) {
-    const ContactProblem p = with_pools(13, compliant);
+  for (const Pools& pools : all_pools) {
+    const ContactProblem p = with_pools(13, pools);
     const Problem problem(p);
     Referee referee(problem);
     CHECK(referee.velocity_scale() == Approx(velocity_scale(problem)).epsilon(1e-13));
@@ -350,13 +366,13 @@ TEST_CASE("the referee agrees with the solvers' own check on the boundary of the
 }
 
 TEST_CASE("solvers reach residual 1e-8 with rolling resistance and joints") {
-  for (const bool compliant : {false, true}) {
-    ContactProblem p = with_pools(14, compliant);
+  for (const Pools& pools : all_pools) {
+    ContactProblem p = with_pools(14, pools);
     make_solvable(p, 77);
     p.validate("x");
     std::vector<double> velocities;
     for (const char* const spec : convex_solvers) {
-      INFO(spec << (compliant ? ", compliant" : ""));
+      INFO(spec << (pools.compliant ? ", compliant" : "") << (pools.two_rows ? ", two rows" : ""));
       const Solved solved = solve_until(p, spec, Measure::residual, 1e-10);
       CHECK(solved.measures[Measure::residual] <= 1e-8);
       const auto v = body_velocity_changes(p, solved.gamma);
@@ -369,7 +385,8 @@ TEST_CASE("solvers reach residual 1e-8 with rolling resistance and joints") {
 }
 
 TEST_CASE("what converges by itself is right, with rolling resistance and joints") {
-  ContactProblem p = with_pools(15);
+  const bool two_rows = GENERATE(false, true);
+  ContactProblem p = with_pools(15, {false, two_rows});
   make_solvable(p, 78);
   std::vector<std::string> specs;
   for (const char* const spec : convex_solvers) {
@@ -462,7 +479,7 @@ ContactProblem sphere_on_incline(double angle, double mu, double rho, double spi
   p.arm_b = {0, 0, -radius};
   p.mu = {mu};
   p.r = {-dt * gravity * std::cos(angle), dt * gravity * std::sin(angle), 0};
-  p.rolling = {{0}, {rho}, {spin, 0, 0}, {}};
+  p.rolling = {{0}, {rho}, {spin, 0, 0}, {}, {}};
   return p;
 }
 
@@ -488,6 +505,31 @@ TEST_CASE("the spin of a sphere about the normal decays by rho m g over its iner
   const Solved solved = solve_until(p, "pgs[law=coulomb]", Measure::coulomb_residual, 1e-13);
   const auto v = body_velocity_changes(p, solved.gamma);
   CHECK(v[5] == Approx(-rho * mass * gravity * dt / inertia).epsilon(1e-12));
+}
+
+TEST_CASE("without a row about the normal a sphere keeps its spin, and rolls as with it") {
+  const double rho = 0.05, spin = 3, angle = 0.3;
+  ContactProblem with = sphere_on_incline(angle, 0.5, rho, 0);
+  ContactProblem without = with;
+  without.rolling.rows = {2};
+  without.validate("incline");
+  for (const std::string spec : {"pgs", "apgd", "pgj", "bb", "admm", "vipm", "ipm"}) {
+    INFO(spec);
+    const auto v = [&](const ContactProblem& p) {
+      const Solved solved = solve_until(p, spec, Measure::residual, 1e-9);
+      CHECK(solved.measures[Measure::residual] <= 1e-8);
+      return body_velocity_changes(p, solved.gamma);
+    };
+    CHECK(relative_difference(v(without), v(with)) < 1e-6);
+  }
+  // A spin about the normal is no part of the problem: in the form with three rows it decays,
+  // above.
+  ContactProblem spinning = sphere_on_incline(0, 0.5, rho, spin);
+  spinning.rolling.rows = {2};
+  CHECK_THROWS_AS(spinning.validate("spin"), InputError);
+  spinning.rolling.r[0] = 0;
+  const Solved solved = solve_until(spinning, "pgs[law=coulomb]", Measure::coulomb_residual, 1e-13);
+  CHECK(body_velocity_changes(spinning, solved.gamma)[5] == 0);
 }
 
 TEST_CASE("a rod on a ball joint swings as a pendulum, by every solver, without any contact") {
@@ -586,8 +628,8 @@ TEST_CASE("vipm finds the same impulses from a guess, with rolling resistance an
 }
 
 TEST_CASE("admm goes on from its own answer, with rolling resistance and joints") {
-  for (const bool compliant : {false, true}) {
-    ContactProblem p = with_pools(18, compliant);
+  for (const Pools& pools : all_pools) {
+    ContactProblem p = with_pools(18, pools);
     make_solvable(p, 80);
     const Solved cold = solve_once(p, "admm");
     NullObserver nobody;

@@ -111,6 +111,9 @@ void SpookStepper::make_elastic_pools(const Bodies& bodies, PosedStep& posed) co
   const double dt = model().dt, damped = 1.0 / 9;  // 1 / (1 + 4 tau / h)
   ContactProblem& problem = posed.problem;
   problem.rolling.compliance.assign(2 * problem.rolling.size(), rolling / dt);
+  for (std::size_t k = 0; k < problem.rolling.size(); ++k) {
+    if (!problem.rolling.twists(k)) problem.rolling.compliance[2 * k] = 0;
+  }
   if (posed.joints.empty()) return;
   EqualityPool& pool = problem.equality;
   pool.compliance.resize(3 * pool.size(), 0.0);

@@ -51,17 +51,27 @@ void check_expressible(const ContactProblem& problem, bool global, const std::st
   const auto refuse = [&](const char* place, const char* expected, const char* found) {
     throw InputError(path, place, expected, found);
   };
-  if (problem.rolling.size() > 0) {
-    refuse("/rolling", "a problem without rolling resistance",
-           "one with it: FCLIB's rolling friction has two moments per contact, here one norm "
-           "limits three");
+  const RollingPool& rolling = problem.rolling;
+  for (std::size_t k = 0; k < rolling.size(); ++k) {
+    if (!rolling.twists(k)) continue;
+    refuse("/rolling/rows", "2 rows: FCLIB's rolling friction has no moment about the normal",
+           "3 of them");
+  }
+  if (rolling.size() > 0 && !global) {
+    refuse("/rolling", "a problem without rolling friction with --local, as FCLIB has none",
+           "one with it");
+  }
+  const auto yields = [](const std::vector<double>& all) {
+    return std::any_of(all.begin(), all.end(), [](double value) { return value != 0; });
+  };
+  if (yields(rolling.compliance)) {
+    refuse("/rolling/compliance", "rolling resistance that does not yield", "compliant one");
   }
   if (problem.is_compliant() && global) {
     refuse("/contacts/compliance", "rigid contacts in a global problem (--local takes others)",
            "compliant ones");
   }
-  const auto& sigma = problem.equality.compliance;
-  if (global && std::any_of(sigma.begin(), sigma.end(), [](double value) { return value != 0; })) {
+  if (global && yields(problem.equality.compliance)) {
     refuse("/equality/compliance",
            "equality constraints that do not yield in a global problem (--local takes others)",
            "compliant ones");
@@ -78,19 +88,47 @@ void add_compliance(const std::vector<double>& sigma, BlockMatrix& n) {
   }
 }
 
-/// gamma by contacts, and lambda by the rows of equality constraints in use.
+/// gamma by contacts, the two moments of rolling friction by contacts if there is any, and lambda
+/// by the rows of equality constraints in use.
 struct Impulses {
-  std::vector<double> gamma, lambda;
+  std::vector<double> gamma, moments, lambda;
 };
 Impulses split(const ContactProblem& problem, const std::vector<double>& all) {
-  const std::size_t n = 3 * problem.contacts();
-  Impulses result{{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)}, {}};
+  const std::size_t n = problem.contacts(), rolling = problem.rolling.size();
+  Impulses result{{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(3 * n)}, {}, {}};
+  if (rolling > 0) result.moments.assign(2 * n, 0.0);
+  for (std::size_t k = 0; k < rolling; ++k) {
+    std::copy_n(&all[3 * (n + k) + 1], 2, &result.moments[2 * problem.rolling.contact[k]]);
+  }
   for (std::size_t k = 0; k < problem.equality.size(); ++k) {
     for (std::int32_t row = 0; row < problem.equality.rows[k]; ++row) {
-      result.lambda.push_back(all[n + 3 * k + static_cast<std::size_t>(row)]);
+      result.lambda.push_back(all[3 * (n + rolling + k) + static_cast<std::size_t>(row)]);
     }
   }
   return result;
+}
+
+/// By contacts, three entries of one and two of the other; the first alone where the other is
+/// empty.
+std::vector<double> joined(const std::vector<double>& three, const std::vector<double>& two) {
+  if (two.empty()) return three;
+  std::vector<double> all;
+  for (std::size_t c = 0; c < two.size() / 2; ++c) {
+    for (std::size_t k = 0; k < 3; ++k) all.push_back(three[3 * c + k]);
+    for (std::size_t k = 0; k < 2; ++k) all.push_back(two[2 * c + k]);
+  }
+  return all;
+}
+SparseColumns joined(const SparseColumns& three, const SparseColumns& two) {
+  if (two.columns == 0) return three;
+  std::vector<Triplet> triplets;
+  three.for_each([&](std::int32_t row, std::int32_t column, double value) {
+    triplets.push_back({row, column / 3 * 5 + column % 3, value});
+  });
+  two.for_each([&](std::int32_t row, std::int32_t column, double value) {
+    triplets.push_back({row, column / 2 * 5 + 3 + column % 2, value});
+  });
+  return SparseColumns::from_triplets(three.rows, three.columns + two.columns, std::move(triplets));
 }
 
 /// A local problem, u = W r + V lambda + q and V^T r + R lambda + s = 0.
@@ -153,6 +191,15 @@ LocalForm local_form(const ContactProblem& problem, const MassFactoriser& factor
   return local;
 }
 
+/// mu_r by contacts.
+void write_limits(Hdf5File& file, const std::string& group, const ContactProblem& problem) {
+  std::vector<double> limits(problem.contacts(), 0.0);
+  for (std::size_t k = 0; k < problem.rolling.size(); ++k) {
+    limits[static_cast<std::size_t>(problem.rolling.contact[k])] = problem.rolling.rho[k];
+  }
+  file.write(group + "/vectors/mu_r", limits, {limits.size()});
+}
+
 }  // namespace
 
 void export_fclib(const std::string& path, const ContactProblem& problem, bool local,
@@ -160,9 +207,12 @@ void export_fclib(const std::string& path, const ContactProblem& problem, bool l
   const bool bodies = problem.form == ContactProblem::Form::bodies;
   check_expressible(problem, bodies && !local, path);
   Hdf5File file = Hdf5File::create(path, overwrite);
-  const std::size_t size = 3 * problem.contacts();
-  const std::string group = bodies && !local ? "/fclib_global" : "/fclib_local";
-  write_number(file, group + "/spacedim", 3);
+  const bool rolling = problem.rolling.size() > 0;
+  const std::size_t width = rolling ? 5 : 3, size = width * problem.contacts();
+  const std::string group = rolling            ? "/fclib_global_rolling"
+                            : bodies && !local ? "/fclib_global"
+                                               : "/fclib_local";
+  write_number(file, group + "/spacedim", width);
   std::vector<Impulses> guesses;
   if (problem.reference) guesses.push_back(split(problem, problem.reference->gamma));
   for (const auto& named : problem.guesses) guesses.push_back(split(problem, named.second.gamma));
@@ -170,23 +220,26 @@ void export_fclib(const std::string& path, const ContactProblem& problem, bool l
   const auto write_guess = [&](std::size_t k, const std::vector<double>& u) {
     const std::string name = fmt::format("/guesses/{}", k + 1);
     file.write(name + "/u", u, {size});
-    file.write(name + "/r", guesses[k].gamma, {size});
+    file.write(name + "/r", joined(guesses[k].gamma, guesses[k].moments), {size});
     return name;
   };
   if (bodies && !local) {
     const MassForm form = from_bodies(problem, path);
     write_matrix(file, group + "/M", form.mass);
-    write_matrix(file, group + "/H", form.contact);
+    const SparseColumns h = joined(form.contact, form.rolling);
+    const std::vector<double> w = joined(form.w, form.w_rolling);
+    write_matrix(file, group + "/H", h);
     file.write(group + "/vectors/f", form.f, {form.f.size()});
-    file.write(group + "/vectors/w", form.w, {size});
+    file.write(group + "/vectors/w", w, {size});
+    if (rolling) write_limits(file, group, problem);
     if (!form.b.empty()) {
       write_matrix(file, group + "/G", form.joint);
       file.write(group + "/vectors/b", form.b, {form.b.size()});
     }
     for (std::size_t k = 0; k < guesses.size(); ++k) {
-      const std::vector<double>& lambda = guesses[k].lambda;
-      const std::vector<double> v = velocities(form, guesses[k].gamma, lambda, factorise, path);
-      const std::string name = write_guess(k, multiply_transposed_add(form.contact, v, form.w));
+      const auto& [gamma, moments, lambda] = guesses[k];
+      const std::vector<double> v = velocities(form, gamma, moments, lambda, factorise, path);
+      const std::string name = write_guess(k, multiply_transposed_add(h, v, w));
       file.write(name + "/v", v, {v.size()});
       if (!lambda.empty()) file.write(name + "/l", lambda, {lambda.size()});
     }

@@ -14,6 +14,9 @@
 namespace ccp {
 namespace {
 
+constexpr const char *local_group = "/fclib_local", *global_group = "/fclib_global",
+                     *rolling_group = "/fclib_global_rolling";
+
 /// Reads the parts of one FCLIB file. Whatever sizes the file claims are compared with what it
 /// holds before anything of that size is made.
 class FclibReader {
@@ -25,26 +28,22 @@ class FclibReader {
   /// The group of the problem. @throws InputError if it is none that can be imported, or if there
   /// are two and none is asked for
   std::string problem_group(FclibGroup asked) const {
-    for (const char* rolling : {"/fclib_local_rolling", "/fclib_global_rolling"}) {
-      if (file_.has(rolling)) {
-        refuse(rolling, "a problem without rolling friction",
-               "one with it: two moments per contact, that about the normal being free, where a "
-               "problem here limits all three by one norm");
-      }
+    const std::vector<std::string> groups{local_group, global_group, rolling_group};
+    if (asked != FclibGroup::any) {
+      const std::string& group = groups[static_cast<std::size_t>(asked) - 1];
+      if (!file_.has(group)) refuse("", "a group " + group, "none");
+      return group;
     }
-    const std::string local = "/fclib_local", global = "/fclib_global";
-    if (asked == FclibGroup::any) {
-      if (file_.has(local) && file_.has(global)) {
-        refuse("", "one problem, or --group local or global", "both " + local + " and " + global);
-      }
-      asked = file_.has(local) ? FclibGroup::local : FclibGroup::global;
-      if (!file_.has(local) && !file_.has(global)) {
-        refuse("", "a group " + local + " or " + global, "neither");
-      }
+    std::vector<std::string> found;
+    for (const std::string& group : groups) {
+      if (file_.has(group)) found.push_back(group);
     }
-    const std::string group = asked == FclibGroup::local ? local : global;
-    if (!file_.has(group)) refuse("", "a group " + group, "none");
-    return group;
+    if (found.empty()) refuse("", fmt::format("a group {}", fmt::join(groups, " or ")), "none");
+    if (found.size() > 1) {
+      refuse("", "one problem, or --group local, global or rolling",
+             fmt::format("{}", fmt::join(found, " and ")));
+    }
+    return found.front();
   }
 
   std::int64_t number(const std::string& dataset) const {
@@ -85,7 +84,7 @@ class FclibReader {
   /// Whether the problem has equality constraints. @throws InputError if it has a part of them, or
   /// those of the other kind of problem
   bool has_equality(const std::string& group) const {
-    const bool local = group == "/fclib_local";
+    const bool local = group == local_group;
     const std::vector<const char*> own = local ? std::vector<const char*>{"/V", "/R", "/vectors/s"}
                                                : std::vector<const char*>{"/G", "/vectors/b"},
                                    others =
@@ -239,7 +238,7 @@ BlockMatrix difference(const BlockMatrix& a, const BlockMatrix& b) {
 /// V^T r + R lambda + s = 0, solved for lambda:  N = W - V R^-1 V^T,  r = q - V R^-1 s.
 void eliminate_equality(const FclibReader& reader, const MassFactoriser& factorise,
                         Imported& result, nlohmann::ordered_json& about) {
-  const std::string group = "/fclib_local";
+  const std::string group = local_group;
   ContactProblem& problem = result.problem;
   MassForm of_rows;
   of_rows.f = reader.vector(group + "/vectors/s");
@@ -264,7 +263,7 @@ void eliminate_equality(const FclibReader& reader, const MassFactoriser& factori
 
 void import_local(const FclibReader& reader, const MassFactoriser& factorise, Imported& result,
                   nlohmann::ordered_json& about) {
-  const std::string group = "/fclib_local";
+  const std::string group = local_group;
   ContactProblem& problem = result.problem;
   const std::size_t size = 3 * problem.contacts();
   problem.form = ContactProblem::Form::assembled;
@@ -281,18 +280,61 @@ void import_local(const FclibReader& reader, const MassFactoriser& factorise, Im
   problem.delassus.asymmetry = asymmetry;
 }
 
-void import_global(const FclibReader& reader, FclibForm form, const MassFactoriser& factorise,
-                   Imported& result, nlohmann::ordered_json& about) {
-  const std::string group = "/fclib_global";
+/// Columns first to past of every `width` columns.
+SparseColumns some_columns(const SparseColumns& a, int width, int first, int past) {
+  std::vector<Triplet> triplets;
+  const int taken = past - first;
+  a.for_each([&](std::int32_t row, std::int32_t column, double value) {
+    const int k = column % width;
+    if (k < first || k >= past) return;
+    triplets.push_back({row, column / width * taken + k - first, value});
+  });
+  return SparseColumns::from_triplets(a.rows, a.columns / width * taken, std::move(triplets));
+}
+std::vector<double> some_entries(const std::vector<double>& all, int width, int first, int past) {
+  std::vector<double> some;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const int k = static_cast<int>(i) % width;
+    if (k >= first && k < past) some.push_back(all[i]);
+  }
+  return some;
+}
+
+/// The contacts with rolling friction, and how much.
+void import_limits(const FclibReader& reader, const std::string& group, ContactProblem& problem) {
+  const std::string path = group + "/vectors/mu_r";
+  const std::vector<double> rho = reader.vector(path, problem.contacts(), "one per contact");
+  for (std::size_t c = 0; c < rho.size(); ++c) {
+    if (rho[c] < 0) {
+      reader.refuse(fmt::format("{}[{}]", path, c), "a value >= 0", fmt::format("{}", rho[c]));
+    }
+    if (rho[c] == 0) continue;
+    problem.rolling.contact.push_back(static_cast<std::int32_t>(c));
+    problem.rolling.rho.push_back(rho[c]);
+    problem.rolling.rows.push_back(2);
+  }
+}
+
+void import_global(const FclibReader& reader, const std::string& group, FclibForm form,
+                   const MassFactoriser& factorise, Imported& result,
+                   nlohmann::ordered_json& about) {
   ContactProblem& problem = result.problem;
-  const std::size_t size = 3 * problem.contacts();
+  const bool rolling = group == rolling_group;
+  const int width = rolling ? 5 : 3;
+  const std::size_t size = width * problem.contacts();
   MassForm given;
-  given.w = reader.vector(group + "/vectors/w", size, "3 per contact");
+  const std::vector<double> w =
+      reader.vector(group + "/vectors/w", size, fmt::format("{} per contact", width));
   given.f = reader.vector(group + "/vectors/f");
   const std::size_t velocities = given.f.size();
   double asymmetry = 0;
   given.mass = symmetric_part(reader.matrix(group + "/M", velocities, velocities), asymmetry);
-  given.contact = reader.matrix(group + "/H", velocities, size);
+  const SparseColumns h = reader.matrix(group + "/H", velocities, size);
+  given.w = some_entries(w, width, 0, 3);
+  given.contact = some_columns(h, width, 0, 3);
+  given.w_rolling = some_entries(w, width, 3, width);
+  given.rolling = some_columns(h, width, 3, width);
+  if (rolling) import_limits(reader, group, problem);
   if (reader.has_equality(group)) {
     given.b = reader.vector(group + "/vectors/b");
     given.joint = reader.matrix(group + "/G", velocities, given.b.size());
@@ -307,10 +349,13 @@ void import_global(const FclibReader& reader, FclibForm form, const MassFactoris
   if (form != FclibForm::assembled) {
     const std::string fault = to_bodies(given, problem);
     if (fault.empty()) return;
-    if (form == FclibForm::bodies || !given.b.empty()) {
+    if (form == FclibForm::bodies || !given.b.empty() || rolling) {
       reader.refuse(group, "M and H of rigid bodies with orthonormal contact axes", fault);
     }
     result.notes.push_back("condensed to N = H^T M^-1 H, because " + fault);
+  }
+  if (rolling) {
+    reader.refuse(group, "a problem without rolling friction for --form assembled", "one with it");
   }
   if (!given.b.empty()) {
     reader.refuse(group + "/G", "a problem without equality constraints for --form assembled",
@@ -335,7 +380,8 @@ void append_lambda(const FclibReader& reader, const std::string& dataset, const 
 }
 
 /// Guesses that say something, by the names fclib-1, fclib-2, ...
-void import_guesses(const FclibReader& reader, Imported& result) {
+/// @param width  unknowns per contact
+void import_guesses(const FclibReader& reader, int width, Imported& result) {
   const char* const count = "/guesses/number_of_guesses";
   if (!reader.file().has(count)) return;
   ContactProblem& problem = result.problem;
@@ -343,7 +389,12 @@ void import_guesses(const FclibReader& reader, Imported& result) {
   int zeros = 0;
   for (std::int64_t k = 1; k <= number; ++k) {
     const std::string group = fmt::format("/guesses/{}", k);
-    std::vector<double> r = reader.vector(group + "/r", problem.r.size(), "3 per contact");
+    const std::vector<double> all = reader.vector(group + "/r", width * problem.contacts(),
+                                                  fmt::format("{} per contact", width));
+    std::vector<double> r = some_entries(all, width, 0, 3);
+    for (const std::int32_t c : problem.rolling.contact) {
+      r.insert(r.end(), {0, all[5 * c + 3], all[5 * c + 4]});
+    }
     // Of constraints that are eliminated nobody asks for lambda.
     if (problem.equality.size() > 0) append_lambda(reader, group + "/l", problem.equality, r);
     if (is_zero(r)) {
@@ -363,10 +414,13 @@ Imported import_fclib(const std::string& path, FclibForm form, const MassFactori
                       FclibGroup wanted) {
   const FclibReader reader(path);
   const std::string group = reader.problem_group(wanted);
-  const bool local = group == "/fclib_local";
+  const bool local = group == local_group;
+  const int width = group == rolling_group ? 5 : 3;
   const std::int64_t dimension = reader.number(group + "/spacedim");
-  if (dimension != 3) {
-    reader.refuse(group + "/spacedim", "3: contacts in space", fmt::format("{}", dimension));
+  if (dimension != width) {
+    reader.refuse(group + "/spacedim",
+                  fmt::format("{}: contacts in space{}", width, width == 5 ? " that roll" : ""),
+                  fmt::format("{}", dimension));
   }
   Imported result;
   ContactProblem& problem = result.problem;
@@ -374,38 +428,39 @@ Imported import_fclib(const std::string& path, FclibForm form, const MassFactori
   problem.mu = reader.vector(group + "/vectors/mu");
   const std::int64_t columns = reader.number(group + (local ? "/W/n" : "/H/n"));
   const auto n = static_cast<std::int64_t>(problem.contacts());
-  if (reader.file().has(group + "/vectors/mu_r") || (n > 0 && columns == 5 * n)) {
+  if (width == 3 && (reader.file().has(group + "/vectors/mu_r") || (n > 0 && columns == 5 * n))) {
     reader.refuse(group, "3 unknowns per contact", "5: rolling friction");
   }
   const std::int64_t rows = local ? reader.number(group + "/W/m") : columns;
   if (rows != columns) {
     reader.refuse(group + "/W/m", fmt::format("{}", columns), fmt::format("{}", rows));
   }
-  if (columns % 3 != 0) {
-    reader.refuse(group + (local ? "/W/n" : "/H/n"), "3 columns per contact",
+  if (columns % width != 0) {
+    reader.refuse(group + (local ? "/W/n" : "/H/n"), fmt::format("{} columns per contact", width),
                   fmt::format("{}", columns));
   }
-  if (columns != 3 * n) {
-    reader.refuse(group + "/vectors/mu", fmt::format("{} values, one per contact", columns / 3),
+  if (columns != width * n) {
+    reader.refuse(group + "/vectors/mu", fmt::format("{} values, one per contact", columns / width),
                   fmt::format("{}", n));
   }
 
   nlohmann::ordered_json about;
-  about["kind"] = local ? "local" : "global";
+  about["kind"] = local ? "local" : width == 5 ? "global, with rolling friction" : "global";
   for (const char* name : {"title", "description", "math_info"}) {
     about[name] = reader.text(group + "/info/" + name);
   }
   if (local) {
     import_local(reader, factorise, result, about);
   } else {
-    import_global(reader, form, factorise, result, about);
+    import_global(reader, group, form, factorise, result, about);
   }
   if (reader.file().has("/solution/r")) {
-    const std::vector<double> r = reader.vector("/solution/r", problem.r.size(), "3 per contact");
+    const std::vector<double> r = reader.vector("/solution/r", width * problem.contacts(),
+                                                fmt::format("{} per contact", width));
     result.notes.emplace_back(is_zero(r) ? "/solution/r is all zeros: ignored"
                                          : "/solution is of Coulomb's law: not taken as reference");
   }
-  import_guesses(reader, result);
+  import_guesses(reader, width, result);
   problem.source.kind = "imported";
   problem.source.description =
       fmt::format("{} problem {} of the Friction Contact Library", local ? "local" : "global",
@@ -424,17 +479,18 @@ class Fclib : public Importer {
     return OptionList("fclib", "importer")
         .choice("form", form_, {"auto", "bodies", "assembled"},
                 "Of global problems: bodies, assembled, or bodies where M and H allow it")
-        .choice("group", group_, {"auto", "local", "global"},
-                "Which problem of a file that holds two")
+        .choice("group", group_, {"auto", "local", "global", "rolling"},
+                "Which problem of a file that holds several")
         .text("licence", licence_, "Of the data, as an SPDX identifier");
   }
   Imported read(const std::string& path, const ImportTools& tools) override {
     const FclibForm form = form_ == "bodies"      ? FclibForm::bodies
                            : form_ == "assembled" ? FclibForm::assembled
                                                   : FclibForm::automatic;
-    const FclibGroup group = group_ == "local"    ? FclibGroup::local
-                             : group_ == "global" ? FclibGroup::global
-                                                  : FclibGroup::any;
+    const FclibGroup group = group_ == "local"     ? FclibGroup::local
+                             : group_ == "global"  ? FclibGroup::global
+                             : group_ == "rolling" ? FclibGroup::rolling
+                                                   : FclibGroup::any;
     Imported imported = import_fclib(path, form, tools.factorise, group);
     imported.problem.source.licence = licence_;
     return imported;

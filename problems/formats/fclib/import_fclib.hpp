@@ -18,7 +18,7 @@ enum class FclibForm {
 };
 
 /// Which problem of a file.
-enum class FclibGroup { any, local, global };
+enum class FclibGroup { any, local, global, rolling };
 
 /// Reads a problem from an FCLIB file (HDF5), local or global, in three dimensions, with matrices
 /// in compressed columns, compressed rows or triplets. See docs/fclib.md.
@@ -27,11 +27,12 @@ enum class FclibGroup { any, local, global };
 ///     global   M v = H r + f, u = H^T v + w                   N = H^T M^-1 H, M symmetrised
 ///
 /// Equality constraints of a global problem of bodies become those of the problem; of a local one
-/// they are eliminated, N = W - V R^-1 V^T.
+/// they are eliminated, N = W - V R^-1 V^T. Rolling friction, a global problem with five unknowns
+/// per contact, becomes rolling triples of two rows; it must be of rigid bodies.
 ///
 /// @param factorise  for condensing global problems
-/// @throws InputError for a file that is no such problem: planar, with rolling friction, global
-///         with equality constraints and not of bodies, or damaged; and for one with both kinds
+/// @throws InputError for a file that is no such problem: planar, global with equality constraints
+///         or rolling friction and not of bodies, or damaged; and for one with several problems
 ///         unless `group` says which
 Imported import_fclib(const std::string& path, FclibForm form, const MassFactoriser& factorise,
                       FclibGroup group = FclibGroup::any);

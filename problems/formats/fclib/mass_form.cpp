@@ -158,9 +158,11 @@ void condense(const MassForm& form, const MassFactoriser& factorise, const std::
 }
 
 std::vector<double> velocities(const MassForm& form, const std::vector<double>& gamma,
+                               const std::vector<double>& moments,
                                const std::vector<double>& lambda, const MassFactoriser& factorise,
                                const std::string& where) {
   std::vector<double> v = multiply_add(form.contact, gamma, form.f);
+  v = multiply_add(form.rolling, moments, std::move(v));
   v = multiply_add(form.joint, lambda, std::move(v));
   if (v.empty()) return v;
   Parts whole;
@@ -325,6 +327,33 @@ std::string read_joints(const SparseColumns& g, std::size_t width, ContactProble
   return "";
 }
 
+/// Of a contact, columns of rolling friction. @return "" or what they are not
+std::string check_rolling(const SparseColumns& rolling, std::size_t width, std::size_t c,
+                          const ContactProblem& problem) {
+  std::map<int, std::array<double, 6>> found;  // by row, of both columns
+  for (std::size_t k = 0; k < 2; ++k) {
+    for (std::int64_t l = rolling.offset[2 * c + k]; l < rolling.offset[2 * c + k + 1]; ++l) {
+      found[rolling.row[l]][k] = rolling.value[l];
+    }
+  }
+  for (int side = 0; side < 2 && width == 6; ++side) {
+    const std::int32_t body = problem.contact_bodies[2 * c + static_cast<std::size_t>(side)];
+    if (body < 0) continue;
+    for (int row = 0; row < 3; ++row) {
+      for (std::size_t k = 0; k < 2; ++k) {
+        found[6 * body + 3 + row][k] -=
+            side_sign(side) * problem.frame[9 * c + 3 * (k + 1) + static_cast<std::size_t>(row)];
+      }
+    }
+  }
+  for (const auto& [row, entries] : found) {
+    if (std::abs(entries[0]) > tolerance || std::abs(entries[1]) > tolerance) {
+      return fmt::format("the rolling axes of contact {} are not its tangents (in row {})", c, row);
+    }
+  }
+  return "";
+}
+
 /// r = H^T M^-1 f + w, and G^T M^-1 f + b.
 void read_free_velocity(const MassForm& form, std::size_t width, ContactProblem& problem) {
   std::vector<double> v(form.f.size(), 0.0);
@@ -337,6 +366,12 @@ void read_free_velocity(const MassForm& form, std::size_t width, ContactProblem&
     v[6 * b + 3] = spin.x, v[6 * b + 4] = spin.y, v[6 * b + 5] = spin.z;
   }
   problem.r = multiply_transposed_add(form.contact, v, form.w);
+  const std::vector<double> turns = multiply_transposed_add(form.rolling, v, form.w_rolling);
+  problem.rolling.r.clear();
+  for (const std::int32_t contact : problem.rolling.contact) {
+    const auto c = static_cast<std::size_t>(contact);
+    problem.rolling.r.insert(problem.rolling.r.end(), {0, turns[2 * c], turns[2 * c + 1]});
+  }
   const std::vector<double> rows = multiply_transposed_add(form.joint, v, form.b);
   EqualityPool& pool = problem.equality;
   pool.r.assign(3 * pool.size(), 0.0);
@@ -355,26 +390,123 @@ std::string try_bodies(const MassForm& form, std::size_t width, ContactProblem& 
   for (std::size_t c = 0; fault.empty() && c < n; ++c) {
     fault = read_contact(form.contact, width, c, problem);
   }
+  for (const std::int32_t c : problem.rolling.contact) {
+    if (fault.empty()) {
+      fault = check_rolling(form.rolling, width, static_cast<std::size_t>(c), problem);
+    }
+  }
   if (fault.empty()) fault = read_joints(form.joint, width, problem);
   if (fault.empty()) read_free_velocity(form, width, problem);
   return fault;
+}
+
+/// Columns k of both parts of H, entries[row in the body] by body: the rows of rotation.
+std::map<int, std::array<double, 3>> turns_of(const SparseColumns& h, std::size_t column,
+                                              bool linear) {
+  std::map<int, std::array<double, 3>> turns;
+  for (std::int64_t l = h.offset[column]; l < h.offset[column + 1]; ++l) {
+    const int row = h.row[l];
+    if ((row % 6 < 3) == linear) turns[row / 6][static_cast<std::size_t>(row % 3)] = h.value[l];
+  }
+  return turns;
+}
+
+/// The orientation of every body whose rotation is counted in its own axes, from the first contact
+/// with rolling friction that it has: the columns of that are R^T t1 and R^T t2 there, those of the
+/// contact t1 and t2 in the rows of translation. Others are not turned.
+std::vector<Mat3> orientations(const MassForm& form, const ContactProblem& problem) {
+  constexpr Mat3 identity{{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  std::vector<Mat3> all(form.mass.rows / 6, identity);
+  std::vector<char> known(all.size(), 0);
+  for (const std::int32_t contact : problem.rolling.contact) {
+    const auto c = static_cast<std::size_t>(contact);
+    std::map<int, std::array<double, 3>> world[2], own[2];
+    for (std::size_t k = 0; k < 2; ++k) {
+      world[k] = turns_of(form.contact, 3 * c + k + 1, true);
+      own[k] = turns_of(form.rolling, 2 * c + k, false);
+    }
+    for (const auto& entry : world[0]) {
+      const int body = entry.first;
+      if (known[body]) continue;
+      const auto axes = [&](std::map<int, std::array<double, 3>>* columns) {
+        const auto &a = columns[0][body], &b = columns[1][body];
+        const Vec3 s{a[0], a[1], a[2]}, t{b[0], b[1], b[2]}, n = cross(s, t);
+        return Mat3{{s.x, t.x, n.x, s.y, t.y, n.y, s.z, t.z, n.z}};
+      };
+      const Mat3 turned = multiply_transposed(axes(world), axes(own));
+      const Mat3 square = multiply_transposed(turned, turned);
+      double off = 0;
+      for (int i = 0; i < 9; ++i) off = std::max(off, std::abs(square[i] - identity[i]));
+      if (off > tolerance) continue;
+      all[body] = turned;
+      known[body] = 1;
+    }
+  }
+  return all;
+}
+
+/// Rows of rotation, from the axes of bodies into those of the world.
+SparseColumns turn_rows(const SparseColumns& a, const std::vector<Mat3>& orientation) {
+  std::vector<Triplet> triplets;
+  a.for_each([&](std::int32_t row, std::int32_t column, double value) {
+    if (row % 6 < 3) {
+      triplets.push_back({row, column, value});
+      return;
+    }
+    for (std::int32_t p = 0; p < 3; ++p) {
+      const double factor = orientation[row / 6][3 * p + row % 3];
+      triplets.push_back({row - row % 3 + p, column, factor * value});
+    }
+  });
+  return SparseColumns::from_triplets(a.rows, a.columns, std::move(triplets));
+}
+
+SparseColumns transposed(const SparseColumns& a) {
+  std::vector<Triplet> triplets;
+  a.for_each([&](std::int32_t row, std::int32_t column, double value) {
+    triplets.push_back({column, row, value});
+  });
+  return SparseColumns::from_triplets(a.columns, a.rows, std::move(triplets));
+}
+
+MassForm in_world_axes(const MassForm& form, const ContactProblem& problem) {
+  const std::vector<Mat3> orientation = orientations(form, problem);
+  MassForm turned = form;
+  double asymmetry = 0;
+  turned.mass = symmetric_part(
+      turn_rows(transposed(turn_rows(form.mass, orientation)), orientation), asymmetry);
+  turned.contact = turn_rows(form.contact, orientation);
+  turned.rolling = turn_rows(form.rolling, orientation);
+  turned.joint = turn_rows(form.joint, orientation);
+  for (std::size_t b = 0; b < orientation.size(); ++b) {
+    for (std::size_t p = 0; p < 3; ++p) {
+      double& own = turned.f[6 * b + 3 + p] = 0;
+      for (std::size_t q = 0; q < 3; ++q) {
+        own += orientation[b][3 * p + q] * form.f[6 * b + 3 + q];
+      }
+    }
+  }
+  return turned;
 }
 
 }  // namespace
 
 std::string to_bodies(const MassForm& form, ContactProblem& problem) {
   std::string fault = "the number of velocities is no multiple of 3";
+  const auto attempt = [&](const MassForm& given, std::size_t width) {
+    ContactProblem copy = problem;
+    copy.form = ContactProblem::Form::bodies;
+    std::string why = try_bodies(given, width, copy);
+    if (why.empty()) problem = std::move(copy);
+    return why;
+  };
   for (const std::size_t width : {std::size_t{3}, std::size_t{6}}) {
     if (form.mass.rows % width != 0) continue;
-    ContactProblem attempt = problem;
-    attempt.form = ContactProblem::Form::bodies;
-    fault = try_bodies(form, width, attempt);
-    if (fault.empty()) {
-      problem = std::move(attempt);
-      return "";
-    }
+    fault = attempt(form, width);
+    if (fault.empty()) return "";
   }
-  return fault;
+  if (problem.rolling.size() == 0 || form.mass.rows % 6 != 0) return fault;
+  return attempt(in_world_axes(form, problem), 6).empty() ? "" : fault;
 }
 
 MassForm from_bodies(const ContactProblem& p, const std::string& where) {
@@ -406,10 +538,17 @@ MassForm from_bodies(const ContactProblem& p, const std::string& where) {
     }
     size += width[b];
   }
+  std::vector<Triplet> rolling;
   for (std::size_t c = 0; c < n; ++c) {
     for (int side = 0; side < 2; ++side) {
       const int b = p.contact_bodies[2 * c + side];
       if (b < 0 || width[b] == 0) continue;
+      for (int k = 0; k < 2 && p.rolling.size() > 0 && width[b] == 6; ++k) {
+        for (int i = 0; i < 3; ++i) {
+          rolling.push_back({first[b] + 3 + i, static_cast<std::int32_t>(2 * c + k),
+                             side_sign(side) * p.frame[9 * c + 3 * (k + 1) + i]});
+        }
+      }
       const Vec3 arm = arm_of(p, c, side);
       for (int k = 0; k < 3; ++k) {
         double row[6];
@@ -441,6 +580,12 @@ MassForm from_bodies(const ContactProblem& p, const std::string& where) {
   form.contact = SparseColumns::from_triplets(size, 3 * n, std::move(contact));
   form.f.assign(size, 0.0);
   form.w = p.r;
+  if (p.rolling.size() == 0) return form;
+  form.rolling = SparseColumns::from_triplets(size, 2 * n, std::move(rolling));
+  form.w_rolling.assign(2 * n, 0.0);
+  for (std::size_t k = 0; k < p.rolling.size(); ++k) {
+    std::copy_n(&p.rolling.r[3 * k + 1], 2, &form.w_rolling[2 * p.rolling.contact[k]]);
+  }
   return form;
 }
 

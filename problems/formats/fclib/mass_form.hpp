@@ -16,6 +16,10 @@ struct MassForm {
   SparseColumns contact;  ///< H [d x 3n]
   std::vector<double> f;  ///< [d]
   std::vector<double> w;  ///< [3n]
+  // Rolling friction, two more columns of H for each contact: the relative angular velocity of its
+  // bodies about t1 and t2.
+  SparseColumns rolling;          ///< [d x 2n]; no columns without
+  std::vector<double> w_rolling;  ///< [2n]
   // Equality constraints, M v = H gamma + G lambda + f and G^T v + b = 0.
   SparseColumns joint;    ///< G [d x p]
   std::vector<double> b;  ///< [p]
@@ -37,8 +41,10 @@ using MassFactoriser =
 void condense(const MassForm& form, const MassFactoriser& factorise, const std::string& where,
               const std::string& place, BlockMatrix& delassus, std::vector<double>& r);
 
-/// v = M^-1 (H gamma + G lambda + f). @throws InputError if M is not positive definite
+/// v = M^-1 (H gamma + G lambda + f). @param moments  [2n] of rolling friction, or none
+/// @throws InputError if M is not positive definite
 std::vector<double> velocities(const MassForm& form, const std::vector<double>& gamma,
+                               const std::vector<double>& moments,
                                const std::vector<double>& lambda, const MassFactoriser& factorise,
                                const std::string& where);
 
@@ -53,13 +59,15 @@ std::vector<double> multiply_transposed_add(const SparseColumns& a, const std::v
 /// columns (±F^T, arm x ±F^T) with one orthonormal F. Fills inverse_mass, inverse_inertia,
 /// contact_bodies, frame, arm_a, arm_b and r; a contact of one body is one with the ground. Each
 /// column of G must touch one or two bodies, too; up to three that follow each other and touch the
-/// same become an equality constraint.
+/// same become an equality constraint. Of rolling triples, `problem` says which contacts have one;
+/// their columns must be t1 and t2 in the rows of rotation, and their r is filled. Those of Siconos
+/// count rotations in the axes of each body, which is seen by these columns, and turned.
 /// @return "" or why that is not so; `problem` is then unchanged
 std::string to_bodies(const MassForm& form, ContactProblem& problem);
 
 /// M, H and G of a problem in bodies form, with f = 0, w = r and b that of equality constraints, a
 /// column for each row in use. Immovable bodies drop out, bodies without rotation have 3
-/// velocities. Rolling resistance and compliance are not looked at.
+/// velocities. The rows of rolling triples about the normal and compliance are not looked at.
 /// @throws InputError for a body that rotates with a singular inverse mass or inertia
 MassForm from_bodies(const ContactProblem& problem, const std::string& where);
 

@@ -1,6 +1,6 @@
 """Triples of rows beside the contacts: rolling resistance and equality constraints (joints,
-motors), as schema version 2 of problem files has them (docs/problem-format.md). Both belong to the
-bodies form.
+motors), as problem files have them from schema version 2 on (docs/problem-format.md). Both belong
+to the bodies form.
 
 `Bodies` is what they act on: velocities (v, w) and loads (force, torque) are [b + 1][3], and
 the last row is the immovable body -1.
@@ -22,32 +22,47 @@ Motion = tuple[Floats, Floats]  # of all bodies, linear and angular
 @dataclass
 class Rolling:
     """u_r = F (w_B - w_A) + r of k of the contacts, in their axes F; the moment gamma_r [N m s] is
-    in |gamma_r| <= rho gamma_n."""
+    in |gamma_r| <= rho gamma_n. A triple of two rows has none about the normal: both are zero
+    there."""
     contact: Integers             # [k], ascending
     rho: Floats                   # [k], m
     r: Floats                     # [k][3], rad/s
     compliance: Floats | None = None  # [k][3], diagonal of Sigma, 1/(kg m^2)
+    rows: Integers | None = None  # [k], 2 or 3; None: 3
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """[k][3], which rows there are: the first one is about the normal."""
+        used = np.ones((len(self.rho), 3), dtype=bool)
+        if self.rows is not None:
+            used[:, 0] = np.asarray(self.rows) == 3
+        return used
 
     def add_load(self, bodies: "Bodies", gamma: Floats, load: Motion) -> None:
         """What moments gamma [k][3] do to the bodies."""
         a, b = self._pairs(bodies).T
-        world = np.einsum("cij,ci->cj", bodies.frame[self.contact], gamma)
+        world = np.einsum("cij,ci->cj", self._axes(bodies), gamma)
         np.add.at(load[1], b, world)
         np.add.at(load[1], a, -world)
 
     def velocity(self, bodies: "Bodies", motion: Motion) -> Floats:
         """F (w_B - w_A), [k][3]."""
         a, b = self._pairs(bodies).T
-        velocity: Floats = np.einsum("cij,cj->ci", bodies.frame[self.contact],
+        velocity: Floats = np.einsum("cij,cj->ci", self._axes(bodies),
                                      motion[1][b] - motion[1][a])
         return velocity
 
     def diagonal_blocks(self, bodies: "Bodies") -> Floats:
         """Of N + Sigma, [k][3][3]."""
-        frame = bodies.frame[self.contact]
+        frame = self._axes(bodies)
         spin = bodies.spin()[self._pairs(bodies)].sum(axis=1)
         blocks: Floats = np.einsum("cik,ckl,cjl->cij", frame, spin, frame)
         return with_diagonal(blocks, self.compliance)
+
+    def _axes(self, bodies: "Bodies") -> Floats:
+        """Of the rows in use, [k][3][3]; zero of others."""
+        axes: Floats = bodies.frame[self.contact] * self.used[:, :, None]
+        return axes
 
     def _pairs(self, bodies: "Bodies") -> Integers:
         return bodies.pairs[self.contact] % (len(bodies.inverse_mass) + 1)

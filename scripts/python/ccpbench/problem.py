@@ -11,7 +11,7 @@ import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ from ccpbench.arrays import Floats, Integers
 from ccpbench.pools import Equality, Motion, Rolling, with_diagonal
 from ccpbench.reading import laid_out, opened, text_of
 
-VERSION = 2  # of files with rolling resistance or equality constraints; those without have 1
+VERSIONS = (1, 2, 3)  # of contacts, with other triples, with rows of the rolling ones
 Pool = TypeVar("Pool", Rolling, Equality)
 
 
@@ -239,6 +239,7 @@ LAYOUT = {
         ("bodies/velocity", "<f8", (6,), False), ("contacts/compliance", "<f8", (2,), False),
         ("rolling/contact", "<i4", (), False), ("rolling/rho", "<f8", (), False),
         ("rolling/r", "<f8", (3,), False), ("rolling/compliance", "<f8", (2,), False),
+        ("rolling/rows", "<i4", (), False),
         ("equality/bodies", "<i4", (2,), False), ("equality/rows", "<i4", (), False),
         ("equality/jacobian_a", "<f8", (3, 6), False),
         ("equality/jacobian_b", "<f8", (3, 6), False), ("equality/r", "<f8", (3,), False),
@@ -332,7 +333,7 @@ def read_sequence(path: str | os.PathLike[str], only: int | None = None) -> list
 
 def refuse_others(group: Any, kind: str, where: str) -> None:
     """@throws ValueError if it is something else, or of another version"""
-    root, versions = group.attrs, (1, VERSION) if kind == "problem" else (1,)
+    root, versions = group.attrs, VERSIONS if kind == "problem" else (1,)
     if root.get("format") != f"ccpbench-{kind}" or root.get("version") not in versions:
         raise ValueError(f"{where}: expected a ccpbench {kind} file of version "
                          f"{' or '.join(map(str, versions))}, "
@@ -404,6 +405,8 @@ def refuse_damage(problem: Problem) -> None:
                              f"{len(delassus.blocks)}")
     if problem.rolling is not None:
         in_range("/rolling/contact", problem.rolling.contact, 0, n)
+        if problem.rolling.rows is not None:
+            in_range("/rolling/rows", problem.rolling.rows, 2, 4)
     if problem.equality is not None:
         in_range("/equality/bodies", problem.equality.bodies, -1,
                  len(problem.bodies.inverse_mass))
@@ -426,13 +429,14 @@ def optional(group: Any, name: str) -> Any:
 
 def read_pool(group: Any, name: str, kind: type[Pool]) -> Pool | None:
     """Triples beside the contacts; None: there are none."""
-    needed = [part.name for part in fields(kind) if part.name != "compliance"]
+    needed = [part.name for part in fields(kind) if part.default is MISSING]
     if optional(group, f"{name}/{needed[0]}") is None:
         return None
-    compliance = optional(group, f"{name}/compliance")
-    if name == "rolling" and compliance is not None:
-        compliance = compliance[:, [0, 1, 1]]
-    return kind(**{part: group[f"{name}/{part}"][()] for part in needed}, compliance=compliance)
+    parts = {part.name: optional(group, f"{name}/{part.name}") for part in fields(kind)
+             if part.default is not MISSING}
+    if name == "rolling" and parts["compliance"] is not None:
+        parts["compliance"] = parts["compliance"][:, [0, 1, 1]]
+    return kind(**{part: group[f"{name}/{part}"][()] for part in needed}, **parts)
 
 
 def read_delassus(group: Any) -> Bodies | Assembled:
@@ -491,7 +495,9 @@ def write_sequence(path: str | os.PathLike[str], name: str, steps: Sequence[Prob
 
 def fill_problem(group: Any, problem: Problem) -> None:
     """Writes a problem into an empty group."""
-    version = VERSION if problem.pools else 1
+    version = 2 if problem.pools else 1
+    if problem.rolling is not None and problem.rolling.rows is not None:
+        version = 3
     group.attrs.update({"format": "ccpbench-problem", "version": np.int64(version),
                         "name": problem.name, "form": problem.form,
                         "content_sha256": problem.content_hash()})

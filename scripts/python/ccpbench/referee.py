@@ -148,7 +148,7 @@ def of_contacts(problem: Problem, gamma: Floats, u: Floats) -> list[dict[str, fl
 def pool_scales(problem: Problem, pool: Rolling | Equality) -> Floats:
     """Mean diagonals of the pool's blocks of N + Sigma, over the rows in use, [k]."""
     trace = np.trace(pool.diagonal_blocks(problem.bodies), axis1=1, axis2=2)
-    mean: Floats = trace / (pool.rows if isinstance(pool, Equality) else 3)
+    mean: Floats = trace / pool.used.sum(axis=1)
     return mean
 
 
@@ -166,6 +166,7 @@ def of_pools(problem: Problem, gamma: Floats, u: Floats) -> list[dict[str, float
     s, count = float(contact_scale.mean()) if n else 0.0, 3.0 * n
     rho, roll, spin = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3))
     free, first = [problem.r], n
+    twist = np.zeros(n)              # moments in rows that are not there
     joints = [np.zeros((0, 3))] * 2  # impulses and velocities
     outside = joints[0]              # impulses in rows that are not there
     for pool in problem.pools:
@@ -176,20 +177,23 @@ def of_pools(problem: Problem, gamma: Floats, u: Floats) -> list[dict[str, float
         if isinstance(pool, Rolling):
             scale = length(contact_scale[pool.contact], own)[:, None]
             rho[pool.contact] = pool.rho / scale[:, 0]
-            roll[pool.contact], spin[pool.contact] = gamma[some] / scale, u[some] * scale
-            count += pool.r.size
+            moment = gamma[some] / scale
+            roll[pool.contact] = np.where(pool.used, moment, 0)
+            spin[pool.contact] = np.where(pool.used, u[some] * scale, 0)
+            twist[pool.contact] = np.where(pool.used, 0, moment)[:, 0]
         else:
             scale = length(np.full(len(pool.r), s or 1.0), own)[:, None]
             joints = [gamma[some] / scale, np.where(pool.used, u[some] * scale, 0)]
             outside = np.where(pool.used, 0, joints[0])
-            count += float(pool.rows.sum())
+        count += float(pool.used.sum())
         free.append(pool.r * scale)
         first += len(pool.r)
     s = s if s > 0 else 1.0
     q = math.sqrt(float((np.concatenate(free)**2).sum()) / count) or 1.0
     cones = n + len(joints[0])
     g = np.hstack([gamma[:n], roll])
-    primal = float(np.linalg.norm(g - project_rolling(g, mu, rho), axis=1).max(initial=0))
+    apart = np.column_stack([g - project_rolling(g, mu, rho), twist])
+    primal = float(np.linalg.norm(apart, axis=1).max(initial=0))
     primal = max(primal, float(np.linalg.norm(outside, axis=1).max(initial=0)))
     slip = mu * np.linalg.norm(u[:n, 1:], axis=1) + rho * np.linalg.norm(spin, axis=1)
     laws = []

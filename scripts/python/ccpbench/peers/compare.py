@@ -35,13 +35,14 @@ def main() -> int:
         parser.error(f"--program: expected the ccpbench program, found {options.program or 'none'}")
     options.output.mkdir(parents=True, exist_ok=True)
 
-    lines = chosen(study_text(), options.only.split(",") if options.only else None)
+    files = [problem_file(path, options.output / "problems", program)
+             for path in options.problems]
+    lines = chosen(study_text(), options.only.split(",") if options.only else None,
+                   rolling=any(map(has_rolling, files)))
     if options.time_limit:
         lines = [f"time_limit: {options.time_limit:g}" if line.startswith("time_limit:") else line
                  for line in lines]
     if options.problems:
-        files = [problem_file(path, options.output / "problems", program)
-                 for path in options.problems]
         quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in files)
         lines = [f"problems: [{quoted}]" if line.startswith("problems:") else line
                  for line in lines]
@@ -59,13 +60,18 @@ def study_text() -> str:
     return STUDY.read_text(encoding="utf-8").replace("../../scripts", str(ROOT / "scripts"))
 
 
-def chosen(study: str, only: Iterable[str] | None) -> list[str]:
-    """The lines of the study, without peers that are not installed or not asked for."""
+def chosen(study: str, only: Iterable[str] | None, rolling: bool = False) -> list[str]:
+    """The lines of the study, without peers that are not installed or not asked for.
+
+    @param rolling  some problem has rolling friction; peers that want it are left out if none has
+    """
     kept = []
     for line in study.splitlines():
         external = re.match(r"  - external: \{name: ([^,]+),.*command: '(\S+ \S+ \S+) ", line)
         name = external.group(1) if external else line[4:].strip("'").split("[")[0]
         if line.startswith("  - ") and only and name not in only:
+            continue
+        if external and "features: [rolling]" in line and not rolling:
             continue
         if external:
             found = subprocess.run(external.group(2).split(), capture_output=True, text=True,
@@ -90,6 +96,14 @@ def problem_file(path: str, folder: Path, program: str) -> str:
     imported = folder / f"{Path(path).stem}.h5"
     subprocess.run([program, "import", "fclib", path, "-o", imported, "--force"], check=True)
     return str(imported.resolve())
+
+
+def has_rolling(path: str) -> bool:
+    """Whether a problem file has it; none of the catalogue has."""
+    if not Path(path).exists():
+        return False
+    with opened(path) as file:
+        return "rolling" in file
 
 
 if __name__ == "__main__":

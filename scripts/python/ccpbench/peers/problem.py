@@ -5,14 +5,14 @@ here is of N/s and r/q; impulses of the file are q/s times those here.
 """
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ccpbench.arrays import Floats
+from ccpbench.arrays import Floats, Integers
 from ccpbench.problem import Assembled, Bodies, Problem, read_problem, write_answer
 from ccpbench.reading import opened
 
@@ -23,7 +23,7 @@ class UnitFreeProblem:
     """mu [n], r [3n], and the factor E [3n x d] with N = E E^T, sparse; or N itself."""
 
     def __init__(self, path: str | os.PathLike[str]):
-        refuse_other_constraints(path)
+        refuse_other_constraints(path, "rolling", "equality")
         problem = read_problem(path)
         self.mu: Floats = problem.mu
         self.r: Floats = problem.r.ravel()
@@ -86,12 +86,60 @@ class UnitFreeProblem:
                       for seconds, iterations, on_the_way in history], **attributes)
 
 
-def refuse_other_constraints(path: str | os.PathLike[str]) -> None:
+class RollingProblem:
+    """The same with rolling friction, (n, t1, t2) and the moments about t1 and t2 of each contact:
+    mu and mu_r [n], r [5n] and N [5n x 5n]; contacts without it have mu_r = 0. Moments are in units
+    of a length times impulses, so that both kinds of rows of N have the same mean diagonal."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        refuse_other_constraints(path, "equality")
+        problem = read_problem(path)
+        rolling, bodies = problem.rolling, problem.delassus
+        if rolling is None or not isinstance(bodies, Bodies):
+            sys.exit(f"{path}: /rolling: expected rolling friction, found none")
+        if rolling.used[:, 0].any():
+            sys.exit(f"{path}: /rolling/rows: expected 2 everywhere, as in the cone of Siconos, "
+                     f"found 3")
+        if "compliant" in problem.features or rolling.compliance is not None:
+            sys.exit(f"{path}: expected rigid contacts, found compliant ones")
+        self.contacts = problem.contacts
+        self._rolling = rolling.contact
+        factor = body_factor(bodies)
+        turning = turning_factor(bodies)
+        squares = [part.multiply(part).sum() for part in (factor, turning)]
+        self.scale = float(squares[0]) / (3 * self.contacts)
+        length = float(np.sqrt(self.scale / (squares[1] / (2 * self.contacts))))
+        turns = np.zeros((self.contacts, 2))
+        turns[self._rolling] = rolling.r[:, 1:]
+        free = np.hstack([problem.r, length * turns])
+        self.speed = float(np.sqrt(np.mean(free**2))) if free.any() else 1.0
+        self.mu: Floats = problem.mu
+        self.mu_r: Floats = np.zeros(self.contacts)
+        self.mu_r[self._rolling] = rolling.rho / length
+        self.r: Floats = (free / self.speed).ravel()
+        both = sparse.vstack([factor, length * turning]).tocsr()
+        contact = np.arange(self.contacts)[:, None]
+        rows = np.hstack([3 * contact + np.arange(3),
+                          3 * self.contacts + 2 * contact + np.arange(2)]).ravel()
+        both = both[rows] / np.sqrt(self.scale)
+        self.matrix: Any = both @ both.T
+        self._length = length
+
+    def write(self, path: str, impulses: Floats, **attributes: object) -> None:
+        """Writes impulses [5n] (free of units) as ccpbench reads them."""
+        own = np.reshape(impulses, (-1, 5)) * self.speed / self.scale
+        moments = np.zeros((len(self._rolling), 3))
+        moments[:, 1:] = self._length * own[self._rolling, 3:]
+        write_answer(path, np.vstack([own[:, :3], moments]), [], **attributes)
+
+
+def refuse_other_constraints(path: str | os.PathLike[str], *groups: str) -> None:
     """What is not said here would be left out silently."""
     with opened(path) as file:
-        for group in ("rolling", "equality"):
+        for group in groups:
             if group in file and any(part.size for part in file[group].values()):
-                sys.exit(f"{path}: /{group}: expected nothing, peers know contacts only; found it")
+                sys.exit(f"{path}: /{group}: expected nothing that this peer does not know, found "
+                         f"it")
 
 
 def delassus_matrix(problem: Problem) -> Any:
@@ -106,32 +154,64 @@ def delassus_matrix(problem: Problem) -> Any:
 
 def body_factor(bodies: Bodies) -> Any:
     """D^T M^-1/2 in contact axes, from masses, frames and arms (docs/problem-format.md)."""
-    pairs, frame = bodies.pairs, bodies.frame
     rotates = bodies.inverse_inertia is not None
-    width = 6 if rotates else 3
-    root = np.sqrt(bodies.inverse_mass)
-    if bodies.inverse_inertia is not None:  # L with L L^T = J^-1
-        inertia, vectors = np.linalg.eigh(bodies.inverse_inertia)
-        spin = vectors * np.sqrt(np.maximum(inertia, 0))[:, None, :]
-    contacts = len(pairs)
-    rows, columns, values = [], [], []
+    root, spin = np.sqrt(bodies.inverse_mass), spin_roots(bodies)
+
+    def block(some: Integers, body: Integers, side: int) -> Floats:
+        linear: Floats = root[body][:, None, None] * bodies.frame[some]  # u = F v
+        arms = (bodies.arm_a, bodies.arm_b)[side]
+        if not rotates or arms is None:
+            return linear
+        arm = arms[some]  # u = F (w x arm) = -F [arm]x w
+        cross = np.zeros((len(some), 3, 3))
+        cross[:, 0, 1], cross[:, 0, 2], cross[:, 1, 2] = -arm[:, 2], arm[:, 1], -arm[:, 0]
+        cross -= cross.transpose(0, 2, 1)
+        both: Floats = np.concatenate([linear, -bodies.frame[some] @ cross @ spin[body]], axis=2)
+        return both
+
+    return of_sides(bodies, block, 3, 0, 6 if rotates else 3)
+
+
+def turning_factor(bodies: Bodies) -> Any:
+    """The same of the angular velocities about t1 and t2 of all contacts, two rows each."""
+    spin = spin_roots(bodies)
+
+    def block(some: Integers, body: Integers, _: int) -> Floats:
+        turning: Floats = bodies.frame[some, 1:] @ spin[body]
+        return turning
+
+    return of_sides(bodies, block, 2, 3, 6)
+
+
+def spin_roots(bodies: Bodies) -> Floats:
+    """L with L L^T = J^-1, [b][3][3]."""
+    if bodies.inverse_inertia is None:
+        return np.zeros((len(bodies.inverse_mass), 3, 3))
+    inertia, vectors = np.linalg.eigh(bodies.inverse_inertia)
+    roots: Floats = vectors * np.sqrt(np.maximum(inertia, 0))[:, None, :]
+    return roots
+
+
+def of_sides(bodies: Bodies, block: Callable[[Integers, Integers, int], Floats], rows: int,
+             first: int, width: int) -> Any:
+    """A sparse matrix of `rows` rows per contact and `width` columns per body.
+
+    @param block  of contacts, their bodies and a side (0, 1), without its sign: [k][rows][c], for
+                  columns `first` to first + c of the bodies
+    """
+    pairs = bodies.pairs
+    row, column, values = [], [], []
     for side, sign in ((0, -1.0), (1, 1.0)):
         some = np.flatnonzero(pairs[:, side] >= 0)
         body = pairs[some, side]
-        block = sign * root[body][:, None, None] * frame[some]  # u = F v
-        arms = (bodies.arm_a, bodies.arm_b)[side]
-        if rotates and arms is not None:  # u = F (w x arm) = -F [arm]x w
-            arm = arms[some]
-            cross = np.zeros((len(some), 3, 3))
-            cross[:, 0, 1], cross[:, 0, 2], cross[:, 1, 2] = -arm[:, 2], arm[:, 1], -arm[:, 0]
-            cross -= cross.transpose(0, 2, 1)
-            block = np.concatenate([block, -sign * frame[some] @ cross @ spin[body]], axis=2)
-        index = np.arange(3)[None, :, None], np.arange(width)[None, None, :]
-        rows.append(np.broadcast_to(3 * some[:, None, None] + index[0], block.shape).ravel())
-        columns.append(np.broadcast_to(width * body[:, None, None] + index[1], block.shape).ravel())
-        values.append(block.ravel())
+        own = sign * block(some, body, side)
+        at = rows * some[:, None, None] + np.arange(rows)[None, :, None]
+        of = width * body[:, None, None] + first + np.arange(own.shape[2])[None, None, :]
+        row.append(np.broadcast_to(at, own.shape).ravel())
+        column.append(np.broadcast_to(of, own.shape).ravel())
+        values.append(own.ravel())
     factor = sparse.csc_matrix(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
-        shape=(3 * contacts, width * len(bodies.inverse_mass)))
+        (np.concatenate(values), (np.concatenate(row), np.concatenate(column))),
+        shape=(rows * len(pairs), width * len(bodies.inverse_mass)))
     factor.eliminate_zeros()
     return factor

@@ -2,8 +2,9 @@
 then mean the same everywhere.
 
 Usage: siconos_numerics.py METHOD PROBLEM.h5 OUTPUT.h5 TIME_LIMIT TOLERANCE
-METHOD: nsgs, nsn_ac (Coulomb's law); soclcp, qp_admm, qp_vi, ipm (convex); with no more arguments:
-prints the version. Several paths of Siconos end the process: run it as a child.
+METHOD: nsgs, nsn_ac (Coulomb's law); soclcp, qp_admm, qp_vi, ipm (convex); rolling_nsgs,
+rolling_admm (Coulomb's law with rolling friction); with no more arguments: prints the version.
+Several paths of Siconos end the process: run it as a child.
 """
 import ctypes
 import subprocess
@@ -16,7 +17,7 @@ import numpy as np
 import scipy.sparse
 
 from ccpbench.arrays import Floats
-from ccpbench.peers.problem import UnitFreeProblem
+from ccpbench.peers.problem import RollingProblem, UnitFreeProblem
 
 Fields = list[tuple[str, Any]]
 
@@ -26,6 +27,11 @@ class FrictionContactProblem(ctypes.Structure):
     _fields_: ClassVar[Fields] = [
         ("dimension", ctypes.c_int), ("contacts", ctypes.c_int), ("matrix", ctypes.c_void_p),
         ("q", ctypes.c_void_p), ("mu", ctypes.c_void_p)]
+
+
+class RollingFrictionContactProblem(ctypes.Structure):
+    """RollingFrictionContactProblem.h"""
+    _fields_: ClassVar[Fields] = [*FrictionContactProblem._fields_, ("mu_r", ctypes.c_void_p)]
 
 
 class GlobalFrictionContactProblem(ctypes.Structure):
@@ -136,14 +142,32 @@ def solve_qp(numerics: Any, problem: UnitFreeProblem, options: Any,
     return seconds, status.value
 
 
+def solve_rolling(numerics: Any, problem: RollingProblem, options: Any,
+                  impulses: Floats) -> tuple[float, Any]:
+    """Five rows per contact. The Python interface takes no mu_r; its structure does."""
+    given = numerics.RollingFrictionContactProblem()
+    given.dimension, given.numberOfContacts = 5, problem.contacts
+    given.M, given.q, given.mu = compressed_columns(problem.matrix), problem.r, problem.mu
+    structure = RollingFrictionContactProblem.from_address(int(given.this))
+    structure.mu_r = address(problem.mu_r)
+    try:
+        return timed(numerics.rolling_fc3d_driver, given, impulses, np.zeros_like(impulses),
+                     options)
+    finally:
+        structure.mu_r = None  # NumPy's, not to be freed by Siconos
+
+
 MANY = 10**8
-METHODS = {  # how, Siconos' name of it, limit of iterations (those of ipm each keep memory)
+# How, Siconos' name of it, limit of iterations (those of ipm each keep memory).
+METHODS: dict[str, tuple[Callable[..., tuple[float, Any]], str, int]] = {
     "nsgs": (solve_friction, "FRICTION_3D_NSGS", MANY),
     "nsn_ac": (solve_friction, "FRICTION_3D_NSN_AC", MANY),
     "soclcp": (solve_friction, "FRICTION_3D_SOCLCP", MANY),
     "qp_admm": (solve_qp, "CONVEXQP_ADMM", MANY),
     "qp_vi": (solve_qp, "CONVEXQP_VI_EG", MANY),
-    "ipm": (solve_global, "GLOBAL_FRICTION_3D_IPM", 300)}
+    "ipm": (solve_global, "GLOBAL_FRICTION_3D_IPM", 300),
+    "rolling_nsgs": (solve_rolling, "ROLLING_FRICTION_3D_NSGS", MANY),
+    "rolling_admm": (solve_rolling, "ROLLING_FRICTION_3D_ADMM", MANY)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -162,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     method, path, output = arguments[:3]
     tolerance = float(arguments[4])
-    problem = UnitFreeProblem(path)
+    problem = RollingProblem(path) if method.startswith("rolling") else UnitFreeProblem(path)
     solve, name, most_iterations = METHODS[method]
     options = numerics.SolverOptions(getattr(numerics, "SICONOS_" + name))
     options.dparam[numerics.SICONOS_DPARAM_TOL] = tolerance
