@@ -61,10 +61,10 @@ def of_two_rows(rolling):
     return two
 
 
-def in_use(problem, gamma):
-    """Impulses without those in rows that are not there."""
-    used = [np.ones((problem.contacts, 3), bool), *(pool.used for pool in problem.pools)]
-    return np.where(np.concatenate(used), gamma, 0)
+def in_use(problem, gamma, *kinds):
+    """Impulses without those in rows that are not there, of pools of these kinds."""
+    used = [pool.used if isinstance(pool, kinds) else np.ones_like(pool.used) for pool in problem.pools]
+    return np.where(np.concatenate([np.ones((problem.contacts, 3), bool), *used]), gamma, 0)
 
 
 class WriteTest(FolderCase):
@@ -220,9 +220,9 @@ class RefereeTest(FolderCase):
                       {"rolling": two_rows, "equality": None}):
             some = dataclasses.replace(problem, **pools)
             for _ in range(3):
-                gamma = random.normal(size=(some.triples, 3))
-                self.assert_judged_alike(some, gamma)  # also impulses in rows that are not there
-                gamma = in_use(some, gamma)
+                gamma = in_use(some, random.normal(size=(some.triples, 3)), ccpbench.Rolling)
+                self.assert_judged_alike(some, gamma)  # also impulses in joints' rows that are not there
+                gamma = in_use(some, gamma, ccpbench.Equality)
                 self.assert_judged_alike(some, gamma)
                 some.reference = gamma
             if some.equality is not None:
