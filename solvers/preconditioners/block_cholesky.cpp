@@ -130,7 +130,7 @@ struct BlockSum<3> {
 template <int NB, class Real>
 IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, FactorKind kind,
                                                  const DeviceArray<int*>& source,
-                                                 const DeviceArray<int*>& order)
+                                                 const DeviceArray<int*>& order, int sweeps)
     : pattern_(pattern),
       kind_(kind),
       level_offset_(download(pattern.level_offset)),
@@ -149,8 +149,14 @@ IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, Fa
               kind == FactorKind::cholesky && on_host ? team_size() : 0, pattern.rows),
       failed_("ccp::IncompleteCholesky::failed"),
       work_("ccp::IncompleteCholesky::work",
-            order.extent(0) > 0 ? static_cast<std::size_t>(NB) * pattern.rows : 0) {
+            order.extent(0) > 0 ? static_cast<std::size_t>(NB) * pattern.rows : 0),
+      sweeps_(sweeps) {
   Kokkos::deep_copy(lookup_, -1);
+  for (VectorView& swept : swept_) {
+    if (sweeps_ == 0) break;
+    swept =
+        VectorView("ccp::IncompleteCholesky::swept", static_cast<std::size_t>(NB) * pattern.rows);
+  }
 }
 
 template <int NB, class Real>
@@ -275,6 +281,10 @@ void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
         });
     return;
   }
+  if (sweeps_ > 0) {
+    solve_by_sweeps(in, out);
+    return;
+  }
   sweep(
       "ccp::IncompleteCholesky::forward", pattern_, level_offset_, false,
       KOKKOS_LAMBDA(const int i, int) {
@@ -301,6 +311,65 @@ void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
         block::lower_apply_transposed<NB>(inverse + packed * i, z);
         for (int p = 0; p < NB; ++p) out[NB * i + p] = z[p];
       });
+}
+
+namespace {
+
+/// A Jacobi sweep for L y = b, or L^T y = b with its blocks by columns: row i of
+/// D^-1 (b - (L - D) from), where `from` may be null, for zero.
+template <int NB, class Real, bool transposed>
+struct JacobiSweep {
+  DeviceArray<const int*> offset, other;  ///< blocks beside the diagonal by rows, and their columns
+  const Real* factor;
+  const double *inverse, *b, *from;
+  double* to;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const int i) const {
+    block::Accumulator<NB> sum(b + static_cast<std::size_t>(NB) * i);
+    const int end = from == nullptr ? offset(i) : offset(i + 1);
+    for (int k = offset(i); k < end; ++k) {
+      sum.subtract(factor + static_cast<std::size_t>(NB * NB) * k,
+                   from + static_cast<std::size_t>(NB) * other(k));
+    }
+    double z[NB];
+    sum.get(z);
+    const double* const own = inverse + static_cast<std::size_t>(block::packed<NB>) * i;
+    if constexpr (transposed) {
+      block::lower_apply_transposed<NB>(own, z);
+    } else {
+      block::lower_apply<NB>(own, z);
+    }
+    for (int p = 0; p < NB; ++p) to[NB * i + p] = z[p];
+  }
+};
+
+}  // namespace
+
+template <int NB, class Real>
+void IncompleteCholesky<NB, Real>::solve_by_sweeps(const double* in, double* out) const {
+  JacobiSweep<NB, Real, false> forward{
+      pattern_.row_offset, pattern_.column, factor_.data(), inverse_.data(), in, nullptr,
+      swept_[0].data()};
+  JacobiSweep<NB, Real, true> backward{pattern_.column_offset,
+                                       pattern_.row,
+                                       factor_by_column_.data(),
+                                       inverse_.data(),
+                                       nullptr,
+                                       nullptr,
+                                       nullptr};
+  for (int k = 0; k <= sweeps_; ++k) {
+    forward.to = swept_[k % 2].data();
+    Kokkos::parallel_for("ccp::IncompleteCholesky::forward_sweep", range(pattern_.rows), forward);
+    forward.from = forward.to;
+  }
+  backward.b = forward.to;
+  // What is not the right-hand side takes turns, and the last one is the answer.
+  double* const turns[2] = {swept_[(sweeps_ + 1) % 2].data(), swept_[2].data()};
+  for (int k = 0; k <= sweeps_; ++k) {
+    backward.to = k == sweeps_ ? out : turns[k % 2];
+    Kokkos::parallel_for("ccp::IncompleteCholesky::backward_sweep", range(pattern_.rows), backward);
+    backward.from = backward.to;
+  }
 }
 
 #define CCP_INSTANTIATE(NB, Real)                                                                \

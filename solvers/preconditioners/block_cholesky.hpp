@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "solvers/linear/block_matrix.hpp"
 
 namespace ccp {
@@ -90,6 +92,12 @@ enum class FactorKind {
 /// looks up where its own row has the same columns, and a binary search per entry of the shorter of
 /// both rows on a device, or where one is many times longer: a body with very many contacts.
 ///
+/// Triangular solves are exact, level after level, or by Jacobi sweeps over all rows at once,
+///     y <- D^-1 (b - (L - D) y),   from y = D^-1 b, D the diagonal blocks of L,
+/// as many in the backward solve: with s of them the inverse is T^T T for T the sum of
+/// (-D^-1 (L - D))^k D^-1, k <= s, symmetric and definite for any s, and exact from one less than
+/// the levels on (Anzt, Chow and Dongarra 2015).
+///
 /// Storage per block of L: 2 NB^2 numbers (L by rows, and by columns for the backward sweep) and
 /// three indices; read per application: 2 NB^2 numbers and two indices.
 template <int NB, class Real>
@@ -99,8 +107,10 @@ class IncompleteCholesky : public Operator {
   /// @param source   [pattern.blocks] which lower block of A starts a block of L, -1 = none (fill);
   ///                 empty = the pattern is A's own
   /// @param order    [rows] the row of A's vectors at each row of the pattern; empty = the same
+  /// @param sweeps   of Jacobi's method in each triangular solve; 0 = exact, by levels
   IncompleteCholesky(const BlockPattern& pattern, FactorKind kind,
-                     const DeviceArray<int*>& source = {}, const DeviceArray<int*>& order = {});
+                     const DeviceArray<int*>& source = {}, const DeviceArray<int*>& order = {},
+                     int sweeps = 0);
 
   /// Factorises A + shift diag(A), read through StoredBlocks or ScatteredBlocks.
   /// @param least     a pivot that is not above this part of its diagonal entry has failed
@@ -120,6 +130,7 @@ class IncompleteCholesky : public Operator {
   // Public only because device lambdas may not live in private members.
   /// out = (L L^T)^-1 in, in the pattern's order of rows; may be the same array.
   void solve(const double* in, double* out) const;
+  void solve_by_sweeps(const double* in, double* out) const;
 
  private:
   BlockPattern pattern_;
@@ -133,6 +144,8 @@ class IncompleteCholesky : public Operator {
   DeviceArray<int**> lookup_;            ///< [threads][rows] see factorize; host only
   Kokkos::View<int, MemSpace> failed_;   ///< whether a pivot has failed
   mutable VectorView work_;              ///< where the order, alpha or beta need it
+  int sweeps_;
+  std::array<VectorView, 3> swept_;  ///< of Jacobi's method
 };
 
 }  // namespace ccp

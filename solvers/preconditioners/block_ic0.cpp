@@ -14,10 +14,11 @@ using FactorOperator = Teuchos::RCP<IncompleteCholesky<NB, Real>>;
 template <int NB, class Real>
 class StoredFactor : public BlockFactor {
  public:
-  StoredFactor(const SymmetricBlocks& a, bool fill)
+  StoredFactor(const SymmetricBlocks& a, bool fill, int sweeps)
       : a_(dynamic_cast<const SymmetricBlockMatrix<NB>&>(a)) {
     if (!fill) {
-      factor_ = Teuchos::rcp(new IncompleteCholesky<NB, Real>(a.pattern(), FactorKind::cholesky));
+      factor_ = Teuchos::rcp(
+          new IncompleteCholesky<NB, Real>(a.pattern(), FactorKind::cholesky, {}, {}, sweeps));
       return;
     }
     const LowerRows own = lower_rows(a.pattern()), filled = with_fill(own);
@@ -30,7 +31,7 @@ class StoredFactor : public BlockFactor {
     }
     factor_ = Teuchos::rcp(new IncompleteCholesky<NB, Real>(
         make_pattern(filled, consecutive_levels(filled)), FactorKind::cholesky,
-        upload<DeviceArray<int*>>("ccp::BlockIc1::source", source, source.size())));
+        upload<DeviceArray<int*>>("ccp::BlockIc1::source", source, source.size()), {}, sweeps));
   }
   bool factorize(double shift, double least, bool complete) override {
     return factor_->factorize(StoredBlocks<NB>(a_), shift, least, complete);
@@ -46,7 +47,7 @@ class StoredFactor : public BlockFactor {
 /// blocks are looked up where they are.
 class ScatteredFactor : public BlockFactor {
  public:
-  explicit ScatteredFactor(Teuchos::RCP<const BlockCrsMatrix> a) : a_(std::move(a)) {
+  ScatteredFactor(Teuchos::RCP<const BlockCrsMatrix> a, int sweeps) : a_(std::move(a)) {
     const auto graph = a_->getCrsGraph().getLocalGraphHost();
     LowerRows natural{{0}, {}};
     std::vector<std::size_t> natural_diagonal, natural_lower;  // where the blocks are in A
@@ -70,7 +71,7 @@ class ScatteredFactor : public BlockFactor {
     blocks_.lower_place = upload<Places>("ccp::BlockIc0::lower_place", lower, lower.size());
     factor_ = Teuchos::rcp(new IncompleteCholesky<3, double>(
         make_pattern(sorted.rows, order.level_offset), FactorKind::cholesky, {},
-        upload<DeviceArray<int*>>("ccp::BlockIc0::order", order.row, order.row.size())));
+        upload<DeviceArray<int*>>("ccp::BlockIc0::order", order.row, order.row.size()), sweeps));
   }
   bool factorize(double shift, double least, bool complete) override {
     blocks_.values = a_->getValuesDevice();
@@ -92,13 +93,16 @@ class BlockCholeskyPreconditioner : public BlockFactorPreconditioner {
 
   OptionList options() override {
     return OptionList(fill_ ? "block_ic1" : "block_ic0", "preconditioner")
-        .number("shift", rule_.first, OptionList::Range::positive(), shift_help);
+        .number("shift", rule_.first, OptionList::Range::positive(), shift_help)
+        .integer("sweeps", sweeps_, {0, 1000},
+                 "Of Jacobi's method in each triangular solve, over all rows at once; 0: exact "
+                 "solves, by levels");
   }
 
   void setup(const PreconditionerInput& input) override {
     limit_shifts(input.space);
     if (input.space == Space::contact) {
-      factor_ = std::make_unique<ScatteredFactor>(input.block_crs);
+      factor_ = std::make_unique<ScatteredFactor>(input.block_crs, sweeps_);
       return;
     }
     if (input.block_size() == 3) {
@@ -112,13 +116,14 @@ class BlockCholeskyPreconditioner : public BlockFactorPreconditioner {
   template <int NB>
   void make(const SymmetricBlocks& a) {
     if (fill_) {
-      factor_ = std::make_unique<StoredFactor<NB, float>>(a, true);
+      factor_ = std::make_unique<StoredFactor<NB, float>>(a, true, sweeps_);
     } else {
-      factor_ = std::make_unique<StoredFactor<NB, double>>(a, false);
+      factor_ = std::make_unique<StoredFactor<NB, double>>(a, false, sweeps_);
     }
   }
 
   bool fill_;
+  int sweeps_ = 0;
 };
 
 }  // namespace

@@ -557,6 +557,63 @@ TEST_CASE("every preconditioner with every method solves real Newton systems, or
   CHECK(iterations.at("block_ic0") < iterations.at("relaxation"));
 }
 
+namespace {
+
+/// M^-1 of block_ic0 or block_ic1, dense, column by column.
+std::vector<double> dense_inverse(const PreconditionerInput& input, std::size_t n, const char* id,
+                                  int sweeps) {
+  const auto factor = make_preconditioner({id, {{"sweeps", std::to_string(sweeps)}}});
+  factor->setup(input);
+  REQUIRE(factor->compute().good);
+  return dense(*factor->inverse(), n);
+}
+
+/// Whether Cholesky's method finds positive pivots.
+bool is_definite(std::vector<double> a, std::size_t n) {
+  for (std::size_t j = 0; j < n; ++j) {
+    if (!(a[n * j + j] > 0)) return false;
+    for (std::size_t i = j + 1; i < n; ++i) {
+      const double factor = a[n * i + j] / a[n * j + j];
+      for (std::size_t k = j; k < n; ++k) a[n * i + k] -= factor * a[n * j + k];
+    }
+  }
+  return true;
+}
+
+void check_sweeps(const PreconditionerInput& input, std::size_t n, const char* id, int enough) {
+  const auto exact = dense_inverse(input, n, id, 0);
+  double before = 1e300;
+  for (const int sweeps : {1, 2, 4}) {
+    INFO(id << ", " << sweeps << " sweeps, " << n << " rows");
+    const auto swept = dense_inverse(input, n, id, sweeps);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        CHECK(std::abs(swept[n * i + j] - swept[n * j + i]) <=
+              1e-14 * std::sqrt(swept[n * i + i] * swept[n * j + j]));
+      }
+    }
+    CHECK(is_definite(swept, n));
+    const double now = relative_difference(swept, exact);
+    CHECK(now <= before);
+    if (sweeps == 1) CHECK(now > 1e-6);
+    before = std::max(now, 1e-13);
+  }
+  CHECK(relative_difference(dense_inverse(input, n, id, enough), exact) < 1e-13);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "triangular solves by Jacobi sweeps: symmetric, definite, exact after as many as levels") {
+  for (const int size : {3, 6}) {
+    const auto a = make_symmetric_blocks(random_symmetric_blocks(size, 12, 32));
+    const std::size_t n = 12 * static_cast<std::size_t>(size);
+    for (const char* const id : {"block_ic0", "block_ic1"}) check_sweeps(body_input(a), n, id, 11);
+  }
+  const Assembled contact(random_pile(25, 60, 7));
+  check_sweeps(contact.input(), 180, "block_ic0", 59);
+}
+
 TEST_CASE("colored_ic0 agrees with the matrix on its pattern, in both spaces") {
   const Assembled contact(random_pile(25, 60, 7));
   const auto factor = make_preconditioner({"colored_ic0", {}});
@@ -649,6 +706,7 @@ TEST_CASE("preconditioners without levels on systems of vipm: spectra and iterat
          {"block_diagonal", "block_chebyshev", "colored_sgs", "colored_ic0", "block_ic0"}) {
       request.preconditioners.push_back({id, {}});
     }
+    request.preconditioners.push_back({"block_ic0", {{"sweeps", "3"}}});
     request.tolerance = 1e-6;
     request.max_iterations = 2000;
     request.eigenvalue_steps = 60;
@@ -668,6 +726,7 @@ TEST_CASE("preconditioners without levels on systems of vipm: spectra and iterat
     }
     CHECK(iterations.at("block_chebyshev") < iterations.at("block_diagonal"));
     CHECK(iterations.at("colored_sgs") < iterations.at("block_diagonal"));
+    CHECK(iterations.at("block_ic0[sweeps=3]") < iterations.at("block_diagonal"));
   }
 }
 
