@@ -334,7 +334,8 @@ class Simulate(CommandLine):
 
     def test_a_blade_pushes(self):
         out, bed = self.path("blade.h5"), self.path("bed.h5")
-        trench = "blade[spheres=150,length=0.4,width=0.15,blade=0.06,edge=0.02,{}]"
+        # Under an edge at 20 mm spheres of up to 32 mm jam, and such a step has no solution.
+        trench = "blade[spheres=150,length=0.4,width=0.15,blade=0.06,edge=0.05,{}]"
         rest = self.simulate(trench.format("speed=0"), "--until", "0.8", "--error", "1e-6", "-o",
                              bed)
         with h5py.File(bed) as file:  # a bed, not columns of spheres that cannot roll
@@ -344,7 +345,8 @@ class Simulate(CommandLine):
         result = self.simulate(trench.format("wait=0"), "--from", bed, "--until", "0.6", "-o", out,
                                "--error", "1e-6")
         self.assertEqual(result["values"]["outside"], 0)
-        self.assertLess(result["penetration_max"], 2e-3)
+        self.assertEqual(result["unsolved"], 0)
+        self.assertLess(result["penetration_max"], 1e-4)
         self.assertAlmostEqual(result["values"]["blade_front"], 0.12, 12)
         with h5py.File(out) as file:
             draft = -file["obstacles/force"][20:, 5, 0]
