@@ -52,8 +52,9 @@ OptionList AutoSolver::options() {
               "residual after them with which apgd goes on")
       .number("patience", options_.patience, {0},
               "most iterations of apgd, in parts of those that vipm is worth")
-      .integer("few", options_.few, {0}, "contacts between bodies up to which apgd is tried")
-      .number("loose", options_.loose, {0}, "residual from which on apgd is tried with any number")
+      .integer("few", options_.few, {0},
+               "contacts between bodies up to which apgd may go on after its trial")
+      .number("loose", options_.loose, {0}, "residual from which on it may with any number")
       .number("tolerance", options_.tolerance, {0}, "stop: own residual (0: never)");
 }
 
@@ -81,12 +82,15 @@ Solver& AutoSolver::ready(Stage& stage, const SolverSpec& spec, Info& info) {
   return *stage.solver;
 }
 
-/// Contacts between many bodies take apgd hundreds of iterations to a residual of 1e-2 and
-/// thousands beyond it, more than vipm is worth.
-bool AutoSolver::worth_a_trial(double aim) const {
-  if (law() != Law::convex || options_.trial == 0) return false;
-  const bool assembled = problem_->host().form == ContactProblem::Form::assembled;
-  return assembled || problem_->contacts() <= options_.few || aim >= options_.loose;
+/// The residual after the trial with which apgd goes on. Contacts between many bodies take it
+/// hundreds of iterations to a residual of 1e-2 and thousands beyond it, more than vipm is worth;
+/// between few it must nearly be there for more than a loose accuracy. Where N alone is known vipm
+/// is dearer.
+double AutoSolver::enough(double aim) const {
+  if (aim >= options_.loose) return std::numeric_limits<double>::infinity();
+  if (problem_->host().form == ContactProblem::Form::assembled) return options_.enough;
+  if (problem_->contacts() > options_.few) return 0;
+  return aim >= 1e-3 ? options_.enough : 0.01 * options_.enough;
 }
 
 Info AutoSolver::solve(Vector& gamma, Observer& observer) {
@@ -97,8 +101,7 @@ Info AutoSolver::solve(Vector& gamma, Observer& observer) {
     return info;
   }
   info.own_residual = std::numeric_limits<double>::quiet_NaN();
-  const bool guessed = vector_kernels::dot(read_view(gamma), read_view(gamma)) > 0;
-  if (guessed) {
+  if (vector_kernels::dot(read_view(gamma), read_view(gamma)) > 0) {
     info.own_residual = optimality(*problem_, law(), gamma).residual();
     if (info.own_residual <= options_.tolerance) {
       const auto write_gamma = [&](Vector& out) { Tpetra::deep_copy(out, gamma); };
@@ -110,11 +113,7 @@ Info AutoSolver::solve(Vector& gamma, Observer& observer) {
     }
   }
   const double aim = std::max(aim_of(observer, law()), options_.tolerance);
-  if (worth_a_trial(aim)) {
-    const Vector guess(gamma, Teuchos::Copy);
-    if (first(gamma, observer, aim, info)) return info;
-    Tpetra::deep_copy(gamma, guess);  // an interior point starts better from nothing
-  }
+  if (law() == Law::convex && options_.trial > 0 && first(gamma, observer, aim, info)) return info;
   second(gamma, observer, info);
   return info;
 }
@@ -124,8 +123,8 @@ bool AutoSolver::first(Vector& gamma, Observer& observer, double aim, Info& info
   TrialObserver::Plan plan;
   plan.aim = aim;
   plan.tolerance = options_.tolerance;
-  plan.first_look = options_.trial;
-  plan.enough = aim >= options_.loose ? std::numeric_limits<double>::infinity() : options_.enough;
+  plan.trial = options_.trial;
+  plan.enough = enough(aim);
   plan.worth = expected_work(*problem_, aim).worth();
   plan.patience = options_.patience;
   TrialObserver watch(*problem_, law(), plan, observer);
@@ -143,6 +142,7 @@ bool AutoSolver::first(Vector& gamma, Observer& observer, double aim, Info& info
     info.status = Status::stopped_by_observer;
     return true;
   }
+  if (!std::isfinite(watch.residual())) Kokkos::deep_copy(overwrite_view(gamma), 0.0);
   if (watch.done()) info.status = Status::converged;
   return watch.done();
 }

@@ -10,17 +10,17 @@ namespace ccp {
 
 struct AutoOptions {
   std::string law = "convex";  ///< convex, coulomb
-  int trial = 30;              ///< >= 0: iterations of apgd before it is judged; 0: none at all
-  double enough = 0.12;        ///< > 0: residual after them with which it goes on
+  int trial = 24;              ///< >= 0: iterations of apgd before it is judged; 0: none at all
+  double enough = 0.16;        ///< > 0: residual after them with which it goes on
   double patience = 1.5;       ///< >= 0: most iterations, in parts of what vipm is worth
-  int few = 300;               ///< >= 0: contacts between bodies up to which apgd is tried ...
-  double loose = 5e-3;         ///< >= 0: ... and residual from which on it is with any number
+  int few = 300;               ///< >= 0: contacts between bodies up to which apgd may go on ...
+  double loose = 5e-3;         ///< >= 0: ... and residual from which on it may with any number
   double tolerance = 1e-10;    ///< >= 0, on the own residual; 0: never ends by itself
 };
 
-/// For whoever does not want to choose. By the convex law, apgd where the problem is small, only
-/// known by its N, or wanted loosely, and as long as it promises to arrive first; else, and then,
-/// vipm. By Coulomb's law, coulomb.
+/// For whoever does not want to choose. By the convex law some iterations of apgd, and more as long
+/// as they promise to arrive first; then vipm, which starts from what they have found. By Coulomb's
+/// law, coulomb.
 ///
 /// What apgd promises is read off its residual at counted iterations; what vipm is worth is counted
 /// by the problem's size (work.hpp). There is no clock: equal problems take equal paths.
@@ -47,7 +47,7 @@ class AutoSolver : public Solver {
   };
   SolverSpec second_spec() const;
   Solver& ready(Stage& stage, const SolverSpec& spec, Info& info);
-  bool worth_a_trial(double aim) const;
+  double enough(double aim) const;
   bool first(Vector& gamma, Observer& observer, double aim, Info& info);
   void second(Vector& gamma, Observer& observer, Info& info);
 

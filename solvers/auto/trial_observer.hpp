@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "solvers/core/observer.hpp"
 #include "solvers/core/optimality.hpp"
@@ -16,19 +17,14 @@ class TrialObserver : public Observer {
   struct Plan {
     double aim = 0;         ///< residual that will do
     double tolerance = 0;   ///< residual at which auto itself is done
-    long first_look = 30;   ///< iterations, > 0
-    double enough = 0.12;   ///< residual at the first look with which it goes on
+    long trial = 24;        ///< iterations, > 0
+    double enough = 0.16;   ///< residual after them with which it goes on
     double worth = 0;       ///< iterations that the second solver costs as much as
     double patience = 1.5;  ///< times `worth`: iterations that it gets at most
   };
 
   TrialObserver(const Problem& problem, Law law, const Plan& plan, Observer& outer)
-      : problem_(problem),
-        law_(law),
-        plan_(plan),
-        outer_(outer),
-        gamma_(problem.map(), 1),
-        next_(plan.first_look) {}
+      : problem_(problem), law_(law), plan_(plan), outer_(outer), next_(std::max(1L, plan.trial)) {}
 
   bool observe(const Progress& progress, const std::function<void(Vector&)>& write) override {
     counters_ = progress.counters;
@@ -49,19 +45,22 @@ class TrialObserver : public Observer {
 
  private:
   static constexpr double growth = 1.5;  ///< of the iterations from look to look
-  static constexpr double early = 0.4;   ///< times `worth`: before, rates say little
+  static constexpr double early = 0.3;   ///< times `worth`: before, rates say little
 
   double look(const std::function<void(Vector&)>& write) {
     const long now = counters_.outer;
-    write(gamma_);
-    residual_ = optimality(problem_, law_, gamma_).residual();
+    if (!gamma_) gamma_ = std::make_unique<Vector>(problem_.map(), 1);
+    write(*gamma_);
+    residual_ = optimality(problem_, law_, *gamma_).residual();
     done_ = residual_ <= plan_.tolerance;
     const double before = best_;
     best_ = std::min(best_, residual_);  // a NaN stays outside
     const double most = plan_.patience * plan_.worth;
-    if (last_ == 0) {
+    if (best_ <= plan_.aim) {
+      hopeless_ = false;  // whoever is outside has not seen it yet
+    } else if (last_ == 0) {
       hopeless_ = !(best_ <= plan_.enough);
-    } else if (best_ > plan_.aim) {
+    } else {
       const bool slow =
           static_cast<double>(now) > early * plan_.worth && !(left(before, now) <= plan_.worth);
       hopeless_ = slow || static_cast<double>(now) >= most;
@@ -82,7 +81,7 @@ class TrialObserver : public Observer {
   Law law_;
   Plan plan_;
   Observer& outer_;
-  Vector gamma_;
+  std::unique_ptr<Vector> gamma_;  ///< made when it first looks
   Counters counters_;
   long next_, last_ = 0;
   double residual_ = std::numeric_limits<double>::quiet_NaN(),

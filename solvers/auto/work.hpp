@@ -11,7 +11,7 @@ namespace ccp {
 ///
 ///                      bodies                              N alone
 ///     an iteration     2.5 + 0.022 n (1 + w) / 2           2.5 + 0.02 n + 0.0055 b
-///     vipm to 1e-8     400 + 7 n w (1 + (n/4000)^(3/4))    400 + 8 n + 2.7 b
+///     vipm to 1e-8     150 + 7 n w (1 + (n/4000)^(3/4))    150 + 8 n + 2.7 b
 ///
 /// and of the latter 5 % less for every power of ten that the aim is larger, down to 1e-3.
 struct Work {
