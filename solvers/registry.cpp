@@ -119,7 +119,7 @@ std::vector<SolverEntry>& entries() {
        {Form::bodies, Form::assembled},
        {Feature::compliant, Feature::rolling, Feature::equality},
        true,
-       "apgd as long as it promises to arrive first, then vipm; pgs and coulomb likewise",
+       "apgd as long as it promises to arrive first, then vipm; Coulomb's law by coulomb",
        make_with_others<AutoSolver>},
       {"lcp",
        {Law::coulomb, Law::convex},
