@@ -5,6 +5,7 @@
 #include "problems/base/error.hpp"
 #include "solvers/admm/admm.hpp"
 #include "solvers/apgd/apgd.hpp"
+#include "solvers/auto/auto.hpp"
 #include "solvers/bb/bb.hpp"
 #include "solvers/core/limited_on_ranks.hpp"
 #include "solvers/coulomb/coulomb.hpp"
@@ -21,9 +22,10 @@
 namespace ccp {
 namespace {
 
-/// coulomb gets its inner solver from the table that it is in itself.
-std::unique_ptr<Solver> make_coulomb() {
-  return std::make_unique<CoulombSolver>(
+/// A solver that works with others gets them from the table that it is in itself.
+template <class T>
+std::unique_ptr<Solver> make_with_others() {
+  return std::make_unique<T>(
       InnerSolvers{[](const SolverSpec& inner) { return make_solver(inner); },
                    [](const SolverSpec& inner, const ContactProblem& problem) {
                      return why_unsupported(inner, problem);
@@ -111,7 +113,14 @@ std::vector<SolverEntry>& entries() {
        {Feature::compliant},
        true,
        "Coulomb's law through a convex solver: a fixed point in the De Saxce term",
-       make_coulomb},
+       make_with_others<CoulombSolver>},
+      {"auto",
+       {Law::convex, Law::coulomb},
+       {Form::bodies, Form::assembled},
+       {Feature::compliant, Feature::rolling, Feature::equality},
+       true,
+       "apgd as long as it promises to arrive first, then vipm; Coulomb's law by coulomb",
+       make_with_others<AutoSolver>},
       {"lcp",
        {Law::coulomb, Law::convex},
        {Form::bodies, Form::assembled},

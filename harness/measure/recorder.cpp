@@ -117,6 +117,16 @@ bool Recorder::out_of_time() {
   return limit_passed_;
 }
 
+double Recorder::aim(Law law) const {
+  const Measure residual = law == Law::convex ? Measure::residual : Measure::coulomb_residual;
+  double aim = std::numeric_limits<double>::infinity();
+  for (const Target& target : options_.stop) {
+    if (target.measure != residual) return 0;
+    aim = std::min(aim, target.value);
+  }
+  return options_.stop.empty() ? 0 : aim;
+}
+
 void Recorder::finish(const Info& info, const Vector& gamma) {
   clock_.pause();
   look_began_ = SolveClock::Time::now();

@@ -8,6 +8,7 @@
 
 #include "harness/measure/clock.hpp"
 #include "harness/measure/referee.hpp"
+#include "solvers/core/known_aim.hpp"
 #include "solvers/core/ranks.hpp"
 #include "solvers/core/solver.hpp"
 
@@ -49,7 +50,7 @@ struct TargetRecord {
 ///
 /// On several ranks each has one, and all go by the clock of rank 0, so that they agree when to
 /// look and when to end; every function is collective but the ones that say what was found.
-class Recorder : public Observer {
+class Recorder : public Observer, public KnownAim {
  public:
   using Judge = std::function<Measures(const Vector&)>;
   using Progressed = std::function<void(const Sample&)>;
@@ -70,6 +71,8 @@ class Recorder : public Observer {
   bool observe(const Progress& progress, const std::function<void(Vector&)>& write_gamma) override;
   bool satisfied() const override { return stop_reached_; }
   bool out_of_time() override;
+  /// Where the residual of that law is all that ends the solve.
+  double aim(Law law) const override;
 
   const std::vector<Sample>& samples() const { return samples_; }
   const std::vector<TargetRecord>& targets() const { return targets_; }

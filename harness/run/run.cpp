@@ -53,11 +53,11 @@ double relative_difference(const Ranks& ranks, const Vector& x, const Vector& y)
 }
 
 /// Ends a solve after a number of outer iterations, or at a time of rank 0.
-class BareRun : public Observer {
+class BareRun : public Observer, public KnownAim {
  public:
-  /// @param content  whether that iteration is the answer, as it was of the run that is repeated
-  BareRun(const Ranks& ranks, long outer, double time_limit, bool content = false)
-      : ranks_(ranks), outer_(outer), time_limit_(time_limit), content_(content) {}
+  /// @param repeated  the run that this one repeats, or null
+  BareRun(const Ranks& ranks, long outer, double time_limit, const Recorder* repeated = nullptr)
+      : ranks_(ranks), outer_(outer), time_limit_(time_limit), repeated_(repeated) {}
   bool observe(const Progress& progress, const std::function<void(Vector&)>&) override {
     ended_ = progress.counters.outer >= outer_;
     return out_of_time() || ended_;
@@ -66,14 +66,17 @@ class BareRun : public Observer {
     cut_ = cut_ || ranks_.of_first(seconds_since(start_)) > time_limit_;
     return cut_;
   }
-  bool satisfied() const override { return content_ && ended_; }
+  /// Whether that iteration is the answer, as it was of the run that is repeated.
+  bool satisfied() const override { return ended_ && repeated_ && repeated_->satisfied(); }
+  double aim(Law law) const override { return repeated_ ? repeated_->aim(law) : 0; }
   bool cut() const { return cut_; }
 
  private:
   Ranks ranks_;
   long outer_;
   double time_limit_;
-  bool content_, ended_ = false, cut_ = false;
+  const Recorder* repeated_;
+  bool ended_ = false, cut_ = false;
   Clock::time_point start_ = Clock::now();
 };
 
@@ -210,8 +213,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   if (request.bare_check && result.info.status != Status::unsupported) {
     Vector bare(problem.map(), 1);
     start_from_guess(bare);
-    BareRun limit(ranks, result.info.counters.outer, request.recorder.time_limit,
-                  recorder.satisfied());
+    BareRun limit(ranks, result.info.counters.outer, request.recorder.time_limit, &recorder);
     result.bare_time = seconds(ranks, [&] { solver->solve(bare, limit); });
     result.bare_difference = limit.cut() ? std::nan("") : relative_difference(ranks, gamma, bare);
   }

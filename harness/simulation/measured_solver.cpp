@@ -6,6 +6,7 @@
 #include "harness/measure/clock.hpp"
 #include "harness/measure/referee.hpp"
 #include "problems/base/error.hpp"
+#include "solvers/core/known_aim.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/registry.hpp"
 
@@ -16,7 +17,7 @@ Measure residual_of(Law law) {
   return law == Law::coulomb ? Measure::coulomb_residual : Measure::residual;
 }
 
-class Judge : public Observer {
+class Judge : public Observer, public KnownAim {
  public:
   Judge(const Problem& problem, const StepAccuracy& accuracy, Law law,
         const MeasuredStepSolver::Watch& watch)
@@ -46,6 +47,11 @@ class Judge : public Observer {
     return good_;
   }
   bool satisfied() const override { return good_; }
+  /// Where an error is asked for too, that may decide.
+  double aim(Law law) const override {
+    const bool residual_alone = std::isfinite(accuracy_.residual) && std::isinf(accuracy_.error);
+    return law == law_ && residual_alone && !accuracy_.converged ? accuracy_.residual : 0;
+  }
   Measures measure(const Vector& gamma) { return referee_.measure(gamma); }
   double residual(const Measures& measures) const { return measures[residual_of(law_)]; }
   SolveClock& clock() { return clock_; }

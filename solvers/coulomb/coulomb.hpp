@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "solvers/core/following_velocity.hpp"
+#include "solvers/core/inner_solvers.hpp"
 #include "solvers/core/solver.hpp"
 #include "solvers/coulomb/shifted_problem.hpp"
 
@@ -22,15 +22,6 @@ struct CoulombOptions {
   double krylov_tolerance = 0.01;  ///< in (0, 1): of newton's linear systems in s
   double tolerance = 1e-9;         ///< >= 0, on the own residual (below); 0: never ends by itself
   int max_outer = 500;             ///< >= 1: inner solves; with newton, inner iterations
-};
-
-/// What coulomb must know of other solvers: handed to it by the registry, in which it stands beside
-/// them.
-struct InnerSolvers {
-  /// @throws InputError for an unknown solver or a bad option
-  std::function<std::unique_ptr<Solver>(const SolverSpec&)> make;
-  /// Why such a solver does not take the problem; "" if it does.
-  std::function<std::string(const SolverSpec&, const ContactProblem&)> why_unsupported;
 };
 
 /// Coulomb's law by a solver of the convex one: with s = mu |u_t| (De Saxce)

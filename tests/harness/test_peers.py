@@ -119,6 +119,25 @@ class Peers(unittest.TestCase):
                 np.testing.assert_allclose(product * peer.scale, expected, rtol=1e-9,
                                            atol=1e-9 * abs(expected).max())
 
+    def test_clarabel_uses_the_threads_of_the_run(self):
+        """It would take all processors: here a Clarabel that only notes what it is told."""
+        from types import SimpleNamespace
+        from unittest import mock
+        cones = self.unit_free(self.pile)  # skips where there is no SciPy
+        from ccpbench.peers import conic
+        told = []
+
+        def solver(*arguments):
+            told.append(arguments[-1].max_threads)
+            return SimpleNamespace(solve=lambda: SimpleNamespace(z=[0.0], iterations=0, status=""))
+        fake = SimpleNamespace(DefaultSettings=SimpleNamespace, DefaultSolver=solver,
+                               NonnegativeConeT=int, SecondOrderConeT=int)
+        for threads in ("1", "3"):
+            with mock.patch.dict(sys.modules, clarabel=fake), \
+                    mock.patch.dict(os.environ, OMP_NUM_THREADS=threads):
+                conic.by_clarabel(conic.Cones(cones), 1e-6, 1)
+        self.assertEqual(told, [1, 3])
+
     def test_what_peers_do_not_know_is_refused(self):
         path = self.path("rolling.h5")
         with h5py.File(path, "w") as copy, h5py.File(self.pile) as file:

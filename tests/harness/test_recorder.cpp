@@ -490,6 +490,25 @@ TEST_CASE("an observed solve makes the same iterates as a bare one, to the last 
   }
 }
 
+TEST_CASE("recorder: it says beforehand what residual it waits for, if that is all") {
+  const ContactProblem pile = random_pile(4, 6, 1);
+  const Problem problem(pile);
+  const auto aim = [&](const std::vector<Target>& stop, Law law) {
+    RecorderOptions options;
+    options.stop = stop;
+    const Recorder recorder(problem.map(), options, [](const Vector&) { return Measures(1); });
+    return aim_of(recorder, law);
+  };
+  const Target loose{Measure::residual, 1e-3}, tight{Measure::residual, 1e-6};
+  CHECK(aim({tight, loose}, Law::convex) == 1e-6);
+  CHECK(aim({tight}, Law::coulomb) == 0);
+  CHECK(aim({{Measure::coulomb_residual, 1e-4}}, Law::coulomb) == 1e-4);
+  CHECK(aim({tight, {Measure::error, 1e-2}}, Law::convex) == 0);
+  CHECK(aim({}, Law::convex) == 0);
+  NullObserver nobody;
+  CHECK(aim_of(nobody, Law::convex) == 0);
+}
+
 // ---- targets -----------------------------------------------------------------------------------
 
 TEST_CASE("targets are read and written") {

@@ -255,8 +255,10 @@ TEST_CASE("every solver with the feature solves the steps of scenes that have it
         const std::string more = entry.id == "ipm" ? ",tol_cost=0,tol_infeasibility=0" : "";
         const std::string spec = entry.id + "[law=" + to_string(law) + more + "]";
         INFO(spec << " on " << row.scene);
-        if (!supports(entry, problem)) continue;
-        REQUIRE(why_unsupported(SolverSpec::parse(spec), problem).empty());
+        if (!supports(SolverSpec::parse(spec), problem)) {
+          CHECK(supports(entry, problem) == (spec == "auto[law=coulomb]"));  // coulomb does not
+          continue;
+        }
         MeasuredStepSolver solver(spec);
         StepAccuracy accuracy;
         accuracy.error = std::numeric_limits<double>::infinity();

@@ -10,6 +10,7 @@ SOLVER: scs, scs-indirect, clarabel, ecos, qoco; with no more arguments: prints 
 """
 import importlib
 import importlib.metadata
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -89,6 +90,7 @@ def by_clarabel(cones: Cones, tolerance: float, time_limit: float) -> Answer:
     settings.verbose = False
     settings.time_limit = time_limit
     settings.max_iter = 500
+    settings.max_threads = int(os.environ.get("OMP_NUM_THREADS", "1"))  # else all processors
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     settings.tol_ktratio = tolerance
     cone = [clarabel.NonnegativeConeT(cones.linear)] if cones.linear else []
