@@ -45,7 +45,7 @@ std::vector<SolverEntry>& entries() {
       {"pgs",
        {Law::convex, Law::coulomb},
        {Form::bodies, Form::assembled},
-       {Feature::compliant, Feature::rolling, Feature::equality},
+       {Feature::compliant, Feature::rolling, Feature::equality, Feature::distributed},
        true,
        "projected Gauss-Seidel, contact by contact or colour by colour",
        make<PgsSolver>},

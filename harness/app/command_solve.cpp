@@ -415,6 +415,7 @@ void solve_as_rank(const Arguments& arguments, Context& context) {
   die_with(getppid());
   const MpiSession mpi;
   const LaunchReport launcher(mpi.world().rank() == 0 ? arguments.launcher : "");
+  launcher.started();
   try {
     solve(arguments, context, mpi.world(), launcher);
   } catch (const InputError& fault) {

@@ -127,6 +127,41 @@ double resident_memory(pid_t process) {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
+/// Processes that this one's threads have started and that are not waited for, ended ones included.
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> children;
+  std::error_code error;
+  for (const auto& thread :
+       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
+    std::ifstream stream(thread.path() / "children");
+    for (pid_t child = 0; stream >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+/// What a process is called, at most 15 letters of it, and how it is: Z has ended.
+struct NameAndState {
+  std::string name;
+  char state = ' ';
+};
+NameAndState name_and_state(pid_t process) {
+  std::ifstream stream(fmt::format("/proc/{}/stat", process));
+  std::string line;
+  std::getline(stream, line);
+  const std::size_t begin = line.find('('), end = line.rfind(')');
+  if (begin == std::string::npos || end == std::string::npos || end + 2 >= line.size()) return {};
+  return {line.substr(begin + 1, end - begin - 1), line[end + 2]};
+}
+
+bool has_unreaped_below(pid_t process, const std::string& name) {
+  for (const pid_t child : children_of(process)) {
+    const NameAndState found = name_and_state(child);
+    if (found.state == 'Z' && found.name == name) return true;
+    if (has_unreaped_below(child, name)) return true;
+  }
+  return false;
+}
+
 /// The last line with something in it, without control characters.
 std::string last_line(const std::string& text) {
   std::string line;
@@ -227,6 +262,12 @@ void ChildProcess::kill_all() const {
 
 double ChildProcess::elapsed() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+bool ChildProcess::has_unreaped(const std::string& program) const {
+  constexpr std::size_t kept_by_the_system = 15;
+  const std::string name = std::filesystem::path(program).filename().string();
+  return pid_ > 0 && has_unreaped_below(pid_, name.substr(0, kept_by_the_system));
 }
 
 void ChildProcess::read_pipes() {

@@ -58,6 +58,9 @@ class ChildProcess {
   /// Valid after advance() returned true.
   const End& end() const { return end_; }
   double elapsed() const;
+  /// Whether a program of that name, which it started or what it started, has ended and is still
+  /// not waited for. False where the system does not list children (CONFIG_PROC_CHILDREN).
+  bool has_unreaped(const std::string& program) const;
   /// The last whole line it reported, "" if there is none.
   const std::string& report() const { return report_; }
 

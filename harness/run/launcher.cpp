@@ -8,9 +8,11 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "harness/run/child_process.hpp"
 #include "problems/base/error.hpp"
@@ -24,6 +26,47 @@ std::vector<std::string> words_of(const std::string& text) {
   for (std::string word; stream >> word;) words.push_back(word);
   return words;
 }
+
+constexpr const char* limit_variable = "CCPBENCH_LAUNCH_LIMIT";
+constexpr const char* started_line = "started";
+
+/// Watches a launcher whose ranks may die without its noticing.
+class LaunchWatch {
+ public:
+  LaunchWatch(const ChildProcess& launcher, std::string program, int ranks, double limit)
+      : launcher_(launcher), program_(std::move(program)), ranks_(ranks), limit_(limit) {}
+
+  void ranks_have_started() { started_ = true; }
+  /// Why there is no sense in waiting any longer; "" where there is. To be asked again and again.
+  std::string problem() {
+    constexpr double between_looks = 1;  // s
+    constexpr int most_looks = 5;        // launchers take less than one to notice
+    const double now = launcher_.elapsed();
+    if (!started_ && now > limit_) {
+      return fmt::format(
+          "{} ranks have not found each other within {:g} s ({} sets another limit); their "
+          "launcher "
+          "and what is left of them were ended",
+          ranks_, limit_, limit_variable);
+    }
+    if (now < next_look_) return "";
+    next_look_ = now + between_looks;
+    dead_looks_ = launcher_.has_unreaped(program_) ? dead_looks_ + 1 : 0;
+    if (dead_looks_ < most_looks) return "";
+    return fmt::format(
+        "one of {} ranks ended before its time and the launcher went on waiting; it and the other "
+        "ranks were ended",
+        ranks_);
+  }
+
+ private:
+  const ChildProcess& launcher_;
+  std::string program_;
+  int ranks_;
+  double limit_, next_look_ = 0;
+  int dead_looks_ = 0;  ///< in succession at which a rank was dead
+  bool started_ = false;
+};
 
 /// A pipe whose writing end others may open by its place. Both ends stay open here, so that it does
 /// not matter whether somebody does.
@@ -76,6 +119,22 @@ void LaunchReport::line(const std::string& text) const {
   if (descriptor_ >= 0 && write(descriptor_, line.data(), line.size()) < 0) return;
 }
 
+void LaunchReport::started() const {
+  line(started_line);
+}
+
+double launch_limit() {
+  constexpr double by_default = 120;  // s
+  const char* const wanted = std::getenv(limit_variable);
+  if (!wanted) return by_default;
+  char* end = nullptr;
+  const double seconds = std::strtod(wanted, &end);
+  if (end == wanted || *end != '\0' || !(seconds > 0)) {
+    throw InputError(limit_variable, "", "seconds > 0", wanted);
+  }
+  return seconds;
+}
+
 std::vector<std::string> mpiexec_command() {
   const char* const wanted = std::getenv("CCPBENCH_MPIEXEC");
   return words_of(wanted ? wanted : CCP_MPIEXEC);
@@ -113,12 +172,21 @@ LaunchEnd launch(int ranks, std::vector<std::string> command,
   place.environment = words_of(CCP_MPIEXEC_ENVIRONMENT);
   place.same_group = true;
   place.inherits_output = true;
+  const std::string program = command.front();
+  const double limit = launch_limit();
   ChildProcess process(words, place, {});
+  LaunchWatch watch(process, program, ranks, limit);
+  const auto heard = [&](const std::string& line) {
+    if (line == started_line) return watch.ranks_have_started();
+    reported(line);
+  };
   while (!process.advance()) {
     mailbox.wait();
-    mailbox.read_lines(reported);
+    mailbox.read_lines(heard);
+    const std::string problem = watch.problem();
+    if (!problem.empty()) return {problem};  // and `process` is ended
   }
-  mailbox.read_lines(reported);
+  mailbox.read_lines(heard);
   const ChildProcess::End& end = process.end();
   if (end.exit_code == 0) return {};
   return {end.signal != 0

@@ -16,6 +16,8 @@ class LaunchReport {
   LaunchReport(const LaunchReport&) = delete;
   LaunchReport& operator=(const LaunchReport&) = delete;
   void line(const std::string& text) const;
+  /// Says that all ranks have found each other, which the launcher waits for.
+  void started() const;
 
  private:
   int descriptor_ = -1;
@@ -36,8 +38,14 @@ int granted_processors();
 /// @throws InputError if there are fewer processors than ranks times threads
 void check_processors(int ranks, int threads, bool oversubscribe);
 
+/// How long ranks may take to find each other, s: CCPBENCH_LAUNCH_LIMIT, or two minutes.
+/// @throws InputError if the variable is not a positive number
+double launch_limit();
+
 /// Runs `command` on so many ranks, which print where this process prints, and waits. What was
-/// started ends with this process, however that ends, and with the launcher's.
+/// started ends with this process, however that ends, and with the launcher's. A launcher that does
+/// not end by itself is ended: where a rank has died and it has not noticed for some seconds, and
+/// where its ranks have not found each other (LaunchReport::started) within launch_limit().
 /// @param command   program and arguments; the place of the LaunchReport is appended
 /// @param reported  gets every line that rank 0 reports
 /// @throws InputError if there is no launcher

@@ -17,8 +17,6 @@ namespace {
 using Numbers = std::vector<long long>;
 using Number = Map::global_ordinal_type;
 
-constexpr std::size_t hub_contacts = 100;
-
 /// The number of a body of the part; -1: of none.
 long long number_of(const Distribution& distribution, std::int32_t place) {
   if (place < 0) return -1;
@@ -36,7 +34,7 @@ class ContactsOfBodies {
     return {contact_.begin() + static_cast<std::ptrdiff_t>(offset_[i]),
             contact_.begin() + static_cast<std::ptrdiff_t>(offset_[i + 1])};
   }
-  bool is_hub(std::size_t i) const { return offset_[i + 1] - offset_[i] > hub_contacts; }
+  bool is_hub(std::size_t i) const { return is_hub_of(offset_[i + 1] - offset_[i]); }
 
   struct Answer {
     Numbers contacts;  ///< of all that are no hubs, ascending, as often as they are on one

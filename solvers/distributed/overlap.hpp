@@ -20,9 +20,14 @@ struct OverlappedPart {
   std::shared_ptr<BodyExchange> contacts;  ///< of rows of its contacts
 };
 
-/// Asks other ranks for what lies around a part (collective). Bodies with more than a hundred
-/// contacts (a plate, a container) are neither entered nor left: they would bring all that they
-/// touch.
+/// Whether a body has so many contacts (a plate, a container) that overlaps neither enter nor leave
+/// it: it would bring all that it touches.
+inline bool is_hub_of(std::size_t contacts) {
+  constexpr std::size_t most = 100;
+  return contacts > most;
+}
+
+/// Asks other ranks for what lies around a part (collective), over bodies that are no hubs.
 /// @param part    as in ProblemPart, contacts alone
 /// @param layers  >= 0, contacts on the way from a rank's bodies
 OverlappedPart overlapped_part(const ContactProblem& part, const Distribution& distribution,

@@ -1,5 +1,6 @@
 #include "solvers/gauss_seidel/gauss_seidel.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -33,6 +34,34 @@ void visit_all(const Visit& visit, const SweepOrder& order, bool backward) {
   }
 }
 
+/// How many ranks have contacts with each body of this rank's part, [m].
+std::vector<double> ranks_of_bodies(const ContactProblem& part, const BodyExchange& exchange) {
+  const std::size_t m = part.bodies();
+  const DeviceArray<double**> rows("ccp::GaussSeidel::ranks_of_bodies", m, 1);
+  const auto mirror = host_mirror(rows);
+  for (const std::int32_t body : part.contact_bodies) {
+    if (body >= 0) mirror(body, 0) = 1;
+  }
+  send(rows, mirror);
+  exchange.sum(rows);
+  const auto sums = host_copy(rows);
+  std::vector<double> count(m);
+  for (std::size_t i = 0; i < m; ++i) count[i] = sums(i, 0);
+  return count;
+}
+
+/// The part with bodies as light as they count in the sweeps of one of several ranks.
+ContactProblem split_masses(ContactProblem part, const std::vector<double>& ranks_of_body) {
+  for (std::size_t i = 0; i < part.bodies(); ++i) {
+    const double factor = std::max(1.0, ranks_of_body[i]);
+    part.inverse_mass[i] *= factor;
+    for (std::size_t k = 9 * i; part.rotates() && k < 9 * (i + 1); ++k) {
+      part.inverse_inertia[k] *= factor;
+    }
+  }
+  return part;
+}
+
 }  // namespace
 
 GaussSeidel::GaussSeidel(const Problem& problem, const SweepOptions& options)
@@ -45,15 +74,32 @@ GaussSeidel::GaussSeidel(const Problem& problem, const SweepOptions& options, Sw
       options_(options),
       order_(std::move(order)),
       delassus_(problem.delassus()) {
-  const ContactProblem& host = problem.host();
-  const std::size_t n = host.contacts(), m = host.bodies();
+  const std::size_t n = problem.host().contacts(), m = problem.host().bodies();
+  ContactProblem split;  // empty on one rank
+  if (problem.ranks().size() > 1) {
+    shared_.exchange = std::make_shared<BodyExchange>(*problem.distribution());
+    const std::vector<double> ranks = ranks_of_bodies(problem.host(), *shared_.exchange);
+    split = split_masses(problem.host(), ranks);
+    std::vector<char> pushes(m, 0);
+    for (const std::int32_t body : split.contact_bodies) {
+      if (body >= 0) pushes[static_cast<std::size_t>(body)] = 1;
+    }
+    std::vector<double> share(m, 1.0);  // also where nobody does
+    for (std::size_t i = 0; i < m; ++i) {
+      if (ranks[i] > 0) share[i] = pushes[i] != 0 ? 1 / ranks[i] : 0;
+    }
+    shared_.share = upload<DeviceArray<double*>>("ccp::GaussSeidel::share", share, m);
+    shared_.rows = DeviceArray<double**>("ccp::GaussSeidel::rows", m, split.rotates() ? 6 : 3);
+  }
+  const ContactProblem& host = shared_.exchange ? split : problem.host();
   std::vector<int> triples = order_.contacts;
   for (std::size_t t = n; t < host.triples(); ++t) triples.push_back(static_cast<int>(t));
   contact_ = upload<DeviceArray<int*>>("ccp::GaussSeidel::contact", triples, triples.size());
   p_ = VectorView("ccp::GaussSeidel::p", 3 * triples.size());
   group_ =
       upload<DeviceArray<int*>>("ccp::GaussSeidel::group", order_.groups, order_.groups.size());
-  gather_records(problem.shared_delassus().diagonal_blocks());
+  gather_records(shared_.exchange ? ConstraintMap(host).diagonal_blocks()
+                                  : problem.shared_delassus().diagonal_blocks());
 
   if (host.form == ContactProblem::Form::assembled) {
     rows_ = make_block_rows(with_compliance(host, host.delassus), order_.contacts);
@@ -201,16 +247,43 @@ double GaussSeidel::sweep(bool backward, bool measure) {
                [&](const auto& visit) { visit_all(visit, order_, backward); });
     if (!backward) beside();
   });
+  if (shared_.exchange) share_velocities();
   return measure ? largest_change() : 0;
+}
+
+/// Bodies that several ranks have pushed move by the mean of their velocities on these.
+void GaussSeidel::share_velocities() const {
+  const auto v = velocity_;
+  const auto spin = spin_;
+  const auto share = shared_.share;
+  const auto rows = shared_.rows;
+  const bool rotates = spin_.extent(0) > 0;
+  Kokkos::parallel_for(
+      "ccp::GaussSeidel::take_shares", range(share.extent(0)), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) {
+          rows(i, k) = share(i) * v(i, k);
+          if (rotates) rows(i, 3 + k) = share(i) * spin(i, k);
+        }
+      });
+  shared_.exchange->sum(rows);
+  Kokkos::parallel_for(
+      "ccp::GaussSeidel::give_means", range(share.extent(0)), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) {
+          v(i, k) = rows(i, k);
+          if (rotates) spin(i, k) = rows(i, 3 + k);
+        }
+      });
 }
 
 double GaussSeidel::largest_change() const {
   const auto before = before_, p = p_;
   const auto record = record_;
   const double of_contacts = largest_finite(
-      "ccp::GaussSeidel::largest_change", problem_.contacts(), KOKKOS_LAMBDA(const int i) {
+      "ccp::GaussSeidel::largest_change", problem_.contacts(),
+      KOKKOS_LAMBDA(const int i) {
         return norm(load3(p, i) - load3(before, i)) * record(i, heavier);
-      });
+      },
+      &problem_.ranks());
   if (problem_.pools().empty()) return of_contacts;
   const double of_pools = largest_pool_change();
   // A NaN of either stays.

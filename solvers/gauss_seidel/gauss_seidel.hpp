@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "solvers/core/contact_metric.hpp"
 #include "solvers/core/law.hpp"
 #include "solvers/core/problem.hpp"
@@ -23,6 +25,12 @@ struct SweepOptions {
 /// (assembled form). Triples beside the contacts are visited after them, one after the other
 /// (PoolVisits). Holds the impulses in the order of its sweep. The result does not depend on the
 /// number of threads.
+///
+/// On several ranks each visits its own contacts, all at the same time. A body that n ranks push is
+/// n times as light in their sweeps as it is, and moves by the mean of what they make of it
+/// afterwards, which is what their impulses do to the body as it is (mass splitting: Tonge,
+/// Benevolenski and Voroshilov 2012). As |x_1 + ... + x_n|^2 <= n (|x_1|^2 + ... + |x_n|^2), no
+/// sweep raises the objective of the convex law, as on one rank. Sweeps are collective then.
 class GaussSeidel {
  public:
   GaussSeidel(const Problem& problem, const SweepOptions& options);
@@ -61,6 +69,7 @@ class GaussSeidel {
   void reorder(const ConstVectorView& p, bool into_sweep, const VectorView& out) const;
   void load_velocities(const DelassusOperator::Image& image);
   void gather_records(const DeviceArray<double* [3][3]>& blocks);
+  void share_velocities() const;
   void leave_to_pools();
   void take_free_velocity() const;
   double largest_change() const;
@@ -89,6 +98,14 @@ class GaussSeidel {
   // By body, and m for the immovable one.
   DeviceArray<double* [4]> velocity_;  ///< linear velocity, inverse mass
   DeviceArray<double* [3]> spin_;
+
+  /// What ranks do about bodies that several push; nothing on one rank.
+  struct Shared {
+    std::shared_ptr<BodyExchange> exchange;
+    DeviceArray<double*> share;  ///< [m] 1 / the ranks that push it; 0 if others do, this one not
+    DeviceArray<double**> rows;  ///< [m][3 or 6] work array
+  };
+  Shared shared_;
 };
 
 template <class Act>

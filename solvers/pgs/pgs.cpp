@@ -30,7 +30,7 @@ void PgsSolver::setup(const Problem& problem) {
 Info PgsSolver::solve(Vector& gamma, Observer& observer) {
   constexpr long sweeps_between_refreshes = 1000;  // rounding grows by about 1e-16 a sweep
   Info info = fixed_point_info(*problem_, "largest change in a sweep [m/s]");
-  if (problem_->triples() == 0) return info;
+  if (problem_->all_triples() == 0) return info;
   const VectorView p("ccp::Pgs::impulse", 3 * static_cast<std::size_t>(problem_->triples()));
   problem_->to_world_axes(read_view(gamma), p);
   sweeps_->set(p);

@@ -1,9 +1,13 @@
 #include "solvers/velocity_space/distributed_system.hpp"
 
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
+#include "solvers/core/extremes.hpp"
 #include "solvers/core/rank_map.hpp"
-#include "solvers/distributed/overlap.hpp"
+#include "solvers/core/transfer.hpp"
+#include "solvers/distributed/subparts.hpp"
 #include "solvers/linear/function_operator.hpp"
 #include "solvers/velocity_space/body_system.hpp"
 #include "solvers/velocity_space/thinned_factor.hpp"
@@ -14,66 +18,36 @@ namespace {
 constexpr const char* no_preconditioner = "none";
 constexpr const char* own_order = "natural";
 
-/// A system of this rank's bodies and some of others, and the way there and back of vectors that
-/// have the rank's own bodies alone.
-class LocalBodies {
+/// Rows of bodies of which the first are this rank's, and vectors of those alone.
+class BodyRows {
  public:
-  /// @param bodies  of the local problem: the first of them are the rank's
-  LocalBodies(const ContactProblem& problem, std::shared_ptr<BodyExchange> bodies, int width)
-      : system_(make_body_system(problem, own_order, no_preconditioner)),
-        exchange_(std::move(bodies)),
-        body_(system_->body_order()),
-        rows_("ccp::LocalBodies::rows", problem.bodies(), width),
-        x_(system_->map(), 1),
-        y_(system_->map(), 1) {}
+  BodyRows(std::shared_ptr<BodyExchange> exchange, std::size_t bodies, int width)
+      : exchange_(std::move(exchange)), rows_("ccp::BodyRows::rows", bodies, width) {}
 
-  VelocitySystem& system() const { return *system_; }
+  const DeviceArray<double**>& rows() const { return rows_; }
   int width() const { return static_cast<int>(rows_.extent(1)); }
   int owned() const { return exchange_->owned(); }
 
-  /// Own rows and those of the others' owners, or zero there, in the order of the system.
-  ConstVectorView spread(const ConstVectorView& z) const {
+  /// Own rows, and those of the others from their owners.
+  void spread(const ConstVectorView& z) const {
     take_owned(z);
     exchange_->copy_to_ghosts(rows_);
-    return ordered();
   }
-  ConstVectorView alone(const ConstVectorView& z) const {
-    Kokkos::deep_copy(ExecSpace(), rows_, 0.0);
+  /// Own rows, and zero.
+  void alone(const ConstVectorView& z) const {
+    clear();
     take_owned(z);
-    return ordered();
   }
+  void clear() const { Kokkos::deep_copy(ExecSpace(), rows_, 0.0); }
   /// The sum of what all ranks have of the rank's rows.
-  void collect(const ConstVectorView& y, const VectorView& f) const {
+  void collect(const VectorView& f) const {
+    exchange_->add_to_owners(rows_);
     const auto rows = rows_;
-    const auto body = body_;
     const int columns = width();
     Kokkos::parallel_for(
-        "ccp::LocalBodies::collect", range(body.extent(0)), KOKKOS_LAMBDA(const int i) {
-          for (int k = 0; k < columns; ++k) rows(body(i), k) = y(columns * i + k);
-        });
-    exchange_->add_to_owners(rows_);
-    Kokkos::parallel_for(
-        "ccp::LocalBodies::give_owned", range(owned()), KOKKOS_LAMBDA(const int i) {
+        "ccp::BodyRows::give_owned", range(owned()), KOKKOS_LAMBDA(const int i) {
           for (int k = 0; k < columns; ++k) f(columns * i + k) = rows(i, k);
         });
-  }
-  /// Room for a result of the system.
-  VectorView result() const { return overwrite_view(y_); }
-
-  /// f = S z, with S the sum of all ranks' systems, each of which has a 1 of its own.
-  void multiply(const ConstVectorView& z, const VectorView& f) const {
-    spread(z);
-    system_->matrix()->apply(x_, y_);
-    const auto x = read_view(x_);
-    const auto y = read_write_view(y_);
-    const auto body = body_;
-    const int columns = width(), owned_bodies = owned();
-    Kokkos::parallel_for(
-        "ccp::LocalBodies::drop_ones", range(body.extent(0)), KOKKOS_LAMBDA(const int i) {
-          if (body(i) < owned_bodies) return;
-          for (int k = 0; k < columns; ++k) y(columns * i + k) -= x(columns * i + k);
-        });
-    collect(y, f);
   }
 
   // Public only because device lambdas may not live in private members.
@@ -81,44 +55,154 @@ class LocalBodies {
     const auto rows = rows_;
     const int columns = width();
     Kokkos::parallel_for(
-        "ccp::LocalBodies::take_owned", range(owned()), KOKKOS_LAMBDA(const int i) {
+        "ccp::BodyRows::take_owned", range(owned()), KOKKOS_LAMBDA(const int i) {
           for (int k = 0; k < columns; ++k) rows(i, k) = z(columns * i + k);
         });
   }
-  ConstVectorView ordered() const {
+
+ private:
+  std::shared_ptr<BodyExchange> exchange_;
+  DeviceArray<double**> rows_;
+};
+
+/// A system of some bodies, and the way there and back of rows of bodies that have another order.
+class LocalSystem {
+ public:
+  /// @param row  of each body of the problem; empty: its place
+  explicit LocalSystem(const ContactProblem& problem, const std::vector<int>& row = {})
+      : system_(make_body_system(problem, own_order, no_preconditioner)),
+        x_(system_->map(), 1),
+        y_(system_->map(), 1) {
+    std::vector<int> rows = download(system_->body_order());
+    for (int& i : rows) i = row.empty() ? i : row[static_cast<std::size_t>(i)];
+    row_ = upload<DeviceArray<int*>>("ccp::LocalSystem::row", rows, rows.size());
+  }
+
+  VelocitySystem& system() const { return *system_; }
+  DeviceArray<const int*> row() const { return row_; }
+
+  /// Rows in the order of the system.
+  ConstVectorView gathered(const DeviceArray<double**>& rows) const {
     const auto x = overwrite_view(x_);
-    const auto rows = rows_;
-    const auto body = body_;
-    const int columns = width();
+    const auto row = row_;
+    const int columns = static_cast<int>(rows.extent(1));
     Kokkos::parallel_for(
-        "ccp::LocalBodies::ordered", range(body.extent(0)), KOKKOS_LAMBDA(const int i) {
-          for (int k = 0; k < columns; ++k) x(columns * i + k) = rows(body(i), k);
+        "ccp::LocalSystem::gathered", range(row.extent(0)), KOKKOS_LAMBDA(const int i) {
+          for (int k = 0; k < columns; ++k) x(columns * i + k) = rows(row(i), k);
         });
     return x;
+  }
+  /// Room for a result of the system, and its sum with rows.
+  VectorView result() const { return overwrite_view(y_); }
+  void add_to(const ConstVectorView& y, const DeviceArray<double**>& rows) const {
+    const auto row = row_;
+    const int columns = static_cast<int>(rows.extent(1));
+    Kokkos::parallel_for(
+        "ccp::LocalSystem::add_to", range(row.extent(0)), KOKKOS_LAMBDA(const int i) {
+          for (int k = 0; k < columns; ++k) rows(row(i), k) += y(columns * i + k);
+        });
+  }
+  /// S x of what gathered() has put in order; bodies from row `owned` on without the 1 of S.
+  ConstVectorView product(int width, int owned) const {
+    system_->matrix()->apply(x_, y_);
+    const auto x = read_view(x_);
+    const auto y = read_write_view(y_);
+    const auto row = row_;
+    Kokkos::parallel_for(
+        "ccp::LocalSystem::drop_ones", range(row.extent(0)), KOKKOS_LAMBDA(const int i) {
+          if (row(i) < owned) return;
+          for (int k = 0; k < width; ++k) y(width * i + k) -= x(width * i + k);
+        });
+    return y;
   }
 
  private:
   std::unique_ptr<VelocitySystem> system_;
-  std::shared_ptr<BodyExchange> exchange_;
-  DeviceArray<const int*> body_;  ///< [rows of the system] place in the local problem
-  DeviceArray<double**> rows_;    ///< [bodies][3 or 6] in the order of the local problem
-  mutable Vector x_, y_;          ///< in the order of the system
+  DeviceArray<const int*> row_;  ///< [rows of the system]
+  mutable Vector x_, y_;         ///< in the order of the system
+};
+
+/// A_k of one piece: some bodies, what lies around them, and the thinned factor.
+class SchwarzPart {
+ public:
+  SchwarzPart(const Subpart& part, double thinning, Info& info)
+      : local_(part.problem, part.bodies), factor_({thinning, true}, local_.system(), info) {
+    const std::vector<int> order = download(local_.system().contact_order()),
+                           body = download(local_.system().body_order());
+    std::vector<int> contact, owned;
+    for (const int c : order) contact.push_back(part.contacts[static_cast<std::size_t>(c)]);
+    for (const int i : body) owned.push_back(i < part.own ? 1 : 0);
+    using Ints = DeviceArray<int*>;
+    contact_ = upload<Ints>("ccp::SchwarzPart::contact", contact, contact.size());
+    owned_ = upload<Ints>("ccp::SchwarzPart::owned", owned, owned.size());
+    k_ = DeviceArray<Sym3*>("ccp::SchwarzPart::k", contact.size());
+  }
+
+  /// @param blocks  K of the contacts of the rank's overlap, [contacts][6]
+  void factorise(const DeviceArray<double**>& blocks) {
+    const auto contact = contact_;
+    const auto k = k_;
+    Kokkos::parallel_for(
+        "ccp::SchwarzPart::blocks", range(contact.extent(0)), KOKKOS_LAMBDA(const int c) {
+          const int row = contact(c);
+          k(c) = {blocks(row, 0), blocks(row, 1), blocks(row, 2),
+                  blocks(row, 3), blocks(row, 4), blocks(row, 5)};
+        });
+    local_.system().assemble(k_);
+    factored_ = factor_.factorise();  // S >= 1: it fails at no shift, unless there are NaNs
+  }
+  /// sums += R^T A^-1 R residual.
+  void add_solution(const DeviceArray<double**>& residual,
+                    const DeviceArray<double**>& sums) const {
+    const ConstVectorView x = local_.gathered(residual);
+    const VectorView y = local_.result();
+    if (factored_) {
+      factor_.solve(x, y);
+    } else {
+      Kokkos::deep_copy(y, x);
+    }
+    local_.add_to(y, sums);
+  }
+  /// VelocitySystem::speed of the bodies of its own, of which it has all contacts.
+  double speed(const DeviceArray<double**>& rows) const {
+    const VectorView f = local_.result();
+    const auto row = local_.row();
+    const auto owned = owned_;
+    const int columns = static_cast<int>(rows.extent(1));
+    Kokkos::parallel_for(
+        "ccp::SchwarzPart::own_rows", range(row.extent(0)), KOKKOS_LAMBDA(const int i) {
+          for (int k = 0; k < columns; ++k) {
+            f(columns * i + k) = owned(i) == 0 ? 0 : rows(row(i), k);
+          }
+        });
+    return local_.system().speed(f);
+  }
+
+ private:
+  LocalSystem local_;
+  DeviceArray<const int*> contact_;  ///< of each contact of the system, in the rank's overlap
+  DeviceArray<const int*> owned_;    ///< [rows of the system] whether the body is its own
+  DeviceArray<Sym3*> k_;
+  mutable ThinnedFactor factor_;
+  bool factored_ = false;
 };
 
 class DistributedSystem : public VelocitySystem {
  public:
-  DistributedSystem(const Problem& problem, const SchwarzOptions& options);
+  DistributedSystem(const Problem& problem, Distribution distribution,
+                    const SchwarzOptions& options);
 
-  int size() const override { return part_.width() * part_.owned(); }
+  int size() const override { return part_rows_.width() * part_rows_.owned(); }
   Teuchos::RCP<const Map> map() const override { return map_; }
   DeviceArray<const int*> contact_order() const override { return part_.system().contact_order(); }
   void contact_velocities(const ConstVectorView& z, const VectorView& d) const override {
-    part_.system().contact_velocities(part_.spread(z), d);
+    part_rows_.spread(z);
+    part_.system().contact_velocities(part_.gathered(part_rows_.rows()), d);
   }
   void load(const ConstVectorView& p, const VectorView& f) const override {
     const VectorView sums = part_.result();
     part_.system().load(p, sums);
-    part_.collect(sums, f);
+    give(sums, f);
   }
   double speed(const ConstVectorView& f) const override;
   void assemble(const DeviceArray<Sym3*>& k, const DeviceArray<CrossBlock*>& cross) override {
@@ -127,6 +211,7 @@ class DistributedSystem : public VelocitySystem {
   }
   Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
   PreconditionerReport precondition() override;
+  bool factors_parts() const override { return true; }
   bool strengthen() override { return false; }
   Teuchos::RCP<const Operator> preconditioner() const override { return preconditioner_; }
   void lower_pattern(std::vector<std::int64_t>&, std::vector<int>&) const override {
@@ -135,24 +220,26 @@ class DistributedSystem : public VelocitySystem {
   void lower_values(std::vector<double>&) const override {
     throw std::logic_error("DistributedSystem: not for factorisations");
   }
-  int block_size() const override { return part_.width(); }
+  int block_size() const override { return part_rows_.width(); }
 
   // Public only because device lambdas may not live in private members.
   void send_blocks();
   void apply_schwarz(const ConstVectorView& r, const VectorView& y) const;
 
  private:
-  Ranks ranks_;
+  void multiply(const ConstVectorView& z, const VectorView& f) const;
+  void give(const ConstVectorView& sums, const VectorView& f) const;
+
+  Distribution distribution_;
   Teuchos::RCP<const Map> map_;
-  LocalBodies part_;  ///< of this rank's contacts
+  BodyRows part_rows_;  ///< of this rank's bodies and ghosts
+  LocalSystem part_;    ///< of this rank's contacts
   OverlappedPart reach_;
-  LocalBodies overlap_;
+  BodyRows reach_rows_, reach_sums_;
   DeviceArray<Sym3*> k_;          ///< of assemble()
   DeviceArray<double**> k_rows_;  ///< [contacts of the overlap][6] in the order of reach_
-  DeviceArray<Sym3*> overlap_k_;  ///< the same in the order of overlap_
   Info info_;                     ///< of factorisations
-  mutable ThinnedFactor factor_;
-  bool factored_ = false;
+  std::vector<std::unique_ptr<SchwarzPart>> parts_;
   Teuchos::RCP<const Operator> matrix_, preconditioner_;
 };
 
@@ -160,25 +247,57 @@ int width_of(const ContactProblem& problem) {
   return problem.rotates() ? 6 : 3;
 }
 
-DistributedSystem::DistributedSystem(const Problem& problem, const SchwarzOptions& options)
-    : ranks_(problem.ranks()),
-      map_(map_of(problem.ranks(), problem.distribution()->owned_body, width_of(problem.host()))),
-      part_(problem.host(), std::make_shared<BodyExchange>(*problem.distribution()),
-            width_of(problem.host())),
-      reach_(overlapped_part(problem.host(), *problem.distribution(), options.overlap)),
-      overlap_(reach_.problem, reach_.bodies, part_.width()),
-      k_rows_("ccp::DistributedSystem::k_rows", reach_.problem.contacts(), 6),
-      overlap_k_("ccp::DistributedSystem::overlap_k", k_rows_.extent(0)),
-      factor_({options.thinning, true}, overlap_.system(), info_) {
+/// What one rank has of a problem that it has alone.
+Distribution all_of(const ContactProblem& problem) {
+  Distribution whole;
+  whole.contacts = static_cast<long long>(problem.contacts());
+  whole.bodies = static_cast<long long>(problem.bodies());
+  whole.contact.resize(problem.contacts());
+  whole.owned_body.resize(problem.bodies());
+  std::iota(whole.contact.begin(), whole.contact.end(), 0);
+  std::iota(whole.owned_body.begin(), whole.owned_body.end(), 0);
+  return whole;
+}
+
+DistributedSystem::DistributedSystem(const Problem& problem, Distribution distribution,
+                                     const SchwarzOptions& options)
+    : distribution_(std::move(distribution)),
+      map_(map_of(distribution_.ranks, distribution_.owned_body, width_of(problem.host()))),
+      part_rows_(std::make_shared<BodyExchange>(distribution_), problem.host().bodies(),
+                 width_of(problem.host())),
+      part_(problem.host()),
+      reach_(overlapped_part(problem.host(), distribution_, options.overlap)),
+      reach_rows_(reach_.bodies, reach_.problem.bodies(), part_rows_.width()),
+      reach_sums_(reach_.bodies, reach_.problem.bodies(), part_rows_.width()),
+      k_rows_("ccp::DistributedSystem::k_rows", reach_.problem.contacts(), 6) {
+  for (const Subpart& part : subparts(reach_, distribution_, options.parts, options.overlap)) {
+    parts_.push_back(std::make_unique<SchwarzPart>(part, options.thinning, info_));
+  }
   matrix_ = Teuchos::rcp(new FunctionOperator(
-      map_, [this](const ConstVectorView& z, const VectorView& f) { part_.multiply(z, f); }));
+      map_, [this](const ConstVectorView& z, const VectorView& f) { multiply(z, f); }));
   preconditioner_ = Teuchos::rcp(new FunctionOperator(
       map_, [this](const ConstVectorView& r, const VectorView& y) { apply_schwarz(r, y); }));
 }
 
-/// By the overlap, which knows all contacts of the rank's bodies and so how far they reach.
+/// What ranks' systems of their contacts make together.
+void DistributedSystem::give(const ConstVectorView& sums, const VectorView& f) const {
+  part_rows_.clear();
+  part_.add_to(sums, part_rows_.rows());
+  part_rows_.collect(f);
+}
+
+/// f = S z, with S the sum of all ranks' systems, each of which has a 1 of its own.
+void DistributedSystem::multiply(const ConstVectorView& z, const VectorView& f) const {
+  part_rows_.spread(z);
+  part_.gathered(part_rows_.rows());
+  give(part_.product(part_rows_.width(), part_rows_.owned()), f);
+}
+
 double DistributedSystem::speed(const ConstVectorView& f) const {
-  return ranks_.largest(overlap_.system().speed(overlap_.alone(f)));
+  reach_rows_.alone(f);
+  double most = 0;
+  for (const auto& part : parts_) raise(most, part->speed(reach_rows_.rows()));
+  return distribution_.ranks.largest(most);
 }
 
 /// K of the contacts of the overlap, from the ranks that they belong to.
@@ -194,39 +313,28 @@ void DistributedSystem::send_blocks() {
         rows(row, 3) = block.yy, rows(row, 4) = block.yz, rows(row, 5) = block.zz;
       });
   reach_.contacts->copy_to_ghosts(rows);
-  const auto order = overlap_.system().contact_order();
-  const auto all = overlap_k_;
-  Kokkos::parallel_for(
-      "ccp::DistributedSystem::all_blocks", range(order.extent(0)), KOKKOS_LAMBDA(const int c) {
-        const int row = order(c);
-        all(c) = {rows(row, 0), rows(row, 1), rows(row, 2),
-                  rows(row, 3), rows(row, 4), rows(row, 5)};
-      });
 }
 
 PreconditionerReport DistributedSystem::precondition() {
   send_blocks();
-  overlap_.system().assemble(overlap_k_);
-  factored_ = factor_.factorise();  // S >= 1: it fails at no shift, unless there are NaNs
+  for (const auto& part : parts_) part->factorise(k_rows_);
   return {};
 }
 
 void DistributedSystem::apply_schwarz(const ConstVectorView& r, const VectorView& y) const {
-  const ConstVectorView residual = overlap_.spread(r);
-  const VectorView sums = overlap_.result();
-  if (factored_) {
-    factor_.solve(residual, sums);
-  } else {
-    Kokkos::deep_copy(sums, residual);
-  }
-  overlap_.collect(sums, y);
+  reach_rows_.spread(r);
+  reach_sums_.clear();
+  for (const auto& part : parts_) part->add_solution(reach_rows_.rows(), reach_sums_.rows());
+  reach_sums_.collect(y);
 }
 
 }  // namespace
 
 std::unique_ptr<VelocitySystem> make_distributed_system(const Problem& problem,
                                                         const SchwarzOptions& options) {
-  return std::make_unique<DistributedSystem>(problem, options);
+  const Distribution* const shared = problem.distribution();
+  return std::make_unique<DistributedSystem>(problem, shared ? *shared : all_of(problem.host()),
+                                             options);
 }
 
 }  // namespace ccp

@@ -8,8 +8,9 @@ namespace ccp {
 
 /// How ranks precondition S.
 struct SchwarzOptions {
-  int overlap = 6;        ///< >= 0, layers of contacts by which a rank's bodies reach into others'
+  int overlap = 6;        ///< >= 0, layers of contacts by which a part's bodies reach into others'
   double thinning = 0.1;  ///< >= 0: ThinnedFactor::Options::thinning
+  int parts = 1;          ///< >= 1, of every rank
 };
 
 /// The velocity side of a problem that several ranks share. Each has the unknowns of its bodies, in
@@ -17,13 +18,14 @@ struct SchwarzOptions {
 /// what ranks have of the rows of bodies that several have, like one with N.
 ///
 /// Preconditioner: overlapping additive Schwarz (Dryja and Widlund 1987), sum_k R_k^T A_k^-1 R_k.
-/// A_k are the rows and columns of S of what overlapped_part() gives rank k, factored without the
-/// small blocks (ThinnedFactor). S >= 1 makes each positive definite; without a coarse space
-/// iterations grow slowly with the ranks.
+/// A_k are the rows and columns of S of a part: a range of bodies, of which a rank has one or more
+/// (subparts()), and what lies at most `overlap` contacts from them, factored without the small
+/// blocks (ThinnedFactor). S >= 1 makes each positive definite; without a coarse space iterations
+/// grow slowly with the parts. They do not depend on which ranks have these.
 ///
 /// Cost: a product has one exchange of shared bodies, an application of the preconditioner one of
 /// the bodies of the overlap, both ways; making it sends 6 numbers per contact of the overlap.
-/// @param problem  of several ranks, contacts alone; must outlive the system
+/// @param problem  of any number of ranks, in bodies form, contacts alone; must outlive the system
 std::unique_ptr<VelocitySystem> make_distributed_system(const Problem& problem,
                                                         const SchwarzOptions& options);
 

@@ -78,6 +78,8 @@ class VelocitySystem {
   /// Computes the preconditioner for the present S. One of an incomplete factorisation that could
   /// not be made at any shift is positive definite all the same.
   virtual PreconditionerReport precondition() = 0;
+  /// Whether that factors parts of S exactly, so that directions are worth refining.
+  virtual bool factors_parts() const { return false; }
   /// Changes from block_ic0 to block_ic1 at the next factorisation, where that is left open (auto).
   /// Whoever holds preconditioner() must ask for it again. @return whether anything changes
   virtual bool strengthen() = 0;

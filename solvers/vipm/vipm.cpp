@@ -31,8 +31,9 @@ OptionList VipmSolver::options() {
               "bodies that block_ic0 eliminates first: high ones, those far from the ground")
       .number("thinning", options_.thinning, {0},
               "auto: norm of a block of S below which it is not factored; 0: none is left out")
-      .integer("overlap", options_.overlap, {0},
-               "several ranks: layers of contacts by which what they factor overlaps")
+      .integer("parts", options_.parts, {0},
+               "of overlapping Schwarz, over all ranks; 0: one a rank, and none on one rank")
+      .integer("overlap", options_.overlap, {0}, "layers of contacts by which these parts overlap")
       .number("forcing", options_.forcing, {0, 1, true},
               "cg: largest momentum error of a body per mu / mean(gamma_n)")
       .number("predictor_factor", options_.predictor_factor, {1},
@@ -69,8 +70,17 @@ void VipmSolver::check_options(const std::vector<std::string>& given) const {
     if (options_.linear_solver != "auto" && name == "thinning") {
       refuse(name, "only with auto: cholesky factors the whole of S");
     }
-    if (options_.linear_solver == "cg" && (name == "refinements" || name == "corrections")) {
+    if (options_.linear_solver == "cg" && options_.parts == 0 &&
+        (name == "refinements" || name == "corrections")) {
       refuse(name, "only with a factorisation");
+    }
+    if (options_.linear_solver == "cholesky" && name == "parts" && options_.parts > 0) {
+      refuse(name, "only with conjugate gradients, which they precondition");
+    }
+    if (options_.parts > 0 && (name == "preconditioner" || name == "ordering")) {
+      throw InputError("solver vipm", "option " + name,
+                       "none beside parts, which are the preconditioner",
+                       fmt::format("parts={}", options_.parts));
     }
   }
 }
@@ -89,8 +99,8 @@ std::string VipmSolver::why_not_on_ranks() const {
 void VipmSolver::setup(const Problem& problem) {
   problem_ = &problem;
   by_contacts_ = nullptr;
-  system_ = problem.ranks().size() > 1
-                ? make_distributed_system(problem, {options_.overlap, options_.thinning})
+  system_ = problem.ranks().size() > 1 || options_.parts > 0
+                ? make_parts(problem)
                 : make_velocity_system(problem, options_.ordering, options_.preconditioner);
   if (!system_->iterative() && options_.linear_solver == "cg") {
     throw InputError("solver vipm", "option linear_solver", "cholesky or auto",
@@ -100,6 +110,22 @@ void VipmSolver::setup(const Problem& problem) {
     throw InputError("solver vipm", "option linear_solver", "cholesky or auto",
                      "cg, for a problem with equality constraints");
   }
+}
+
+/// S preconditioned by overlapping Schwarz, with as many parts on every rank.
+std::unique_ptr<VelocitySystem> VipmSolver::make_parts(const Problem& problem) const {
+  const int ranks = problem.ranks().size();
+  if (options_.parts % ranks != 0) {
+    throw InputError("solver vipm", "option parts",
+                     fmt::format("a multiple of the ranks, {}", ranks),
+                     fmt::format("{}", options_.parts));
+  }
+  if (problem.host().form != ContactProblem::Form::bodies || !problem.pools().empty()) {
+    throw InputError("solver vipm", "option parts", "a problem of bodies with contacts alone",
+                     "another one");
+  }
+  return make_distributed_system(
+      problem, {options_.overlap, options_.thinning, std::max(1, options_.parts / ranks)});
 }
 
 namespace {
@@ -199,7 +225,7 @@ VelocitySolver::Options linear_options_of(const VipmOptions& options, const Prob
              should = follows && options.linear_solver == "auto";
   VelocitySolver::Options result;
   result.method = cannot || should ? "cholesky" : options.linear_solver;
-  if (problem.ranks().size() > 1) result.method = "cg";
+  if (system.factors_parts()) result.method = "cg";
   result.max_iterations = options.cg_max_iterations;
   result.rates = options.rates;
   if (result.method == "auto") result.thinning = options.thinning;
@@ -379,10 +405,12 @@ vipm::ContactState::Step Run::both(const vipm::ContactState::Step& a,
 }
 
 /// One for every 1.4 solves that the factorisation costs as much as. Where only N is known,
-/// products with it are the most of a correction.
+/// products with it are the most of a correction. With parts always the same, so that the path does
+/// not depend on them.
 int Run::corrections_that_pay() const {
   constexpr double solves = 1.4;
   if (following_ || pools_ || system_.takes_roots()) return 0;
+  if (system_.factors_parts()) return options_.corrections;
   return static_cast<int>(
       std::min<double>(options_.corrections, linear_.solves_per_factorisation() / solves));
 }
@@ -434,8 +462,7 @@ std::optional<End> Run::solve_corrector() {
   step_ = state_.direction(d_);
   if (pools_) step_ = both(step_, pools_->direction(d_));
   correct_centrality();
-  // The preconditioner of several ranks is made of factors.
-  if (linear_.direct() || problem_.ranks().size() > 1) refine();
+  if (linear_.direct() || system_.factors_parts()) refine();
   return {};
 }
 
@@ -610,7 +637,7 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   } else {
     info = Run(options_, *problem_, *system_, on_system, following, observer)(gamma);
     if (info.status == Status::stagnated && options_.linear_solver != "cg" &&
-        problem_->ranks().size() == 1 && has_sparse_delassus()) {
+        !system_->factors_parts() && has_sparse_delassus()) {
       solve_by_contacts(gamma, observer, info);
     }
   }

@@ -17,7 +17,9 @@ struct VipmOptions {
   std::string ordering = "auto";        ///< of the bodies: one of VelocitySystem::orderings()
   MachineRates rates;                   ///< by which auto changes from cg to cholesky
   double thinning = 0.1;                ///< >= 0: VelocitySolver::Options::thinning
-  int overlap = 6;                      ///< >= 0, several ranks: SchwarzOptions::overlap
+  int parts = 0;                        ///< >= 0, of overlapping Schwarz on all ranks together;
+                                        ///< 0: one each, and none on one rank
+  int overlap = 6;                      ///< >= 0, with these: SchwarzOptions::overlap
   /// in (0, 1]: cg stops when no body's residual |M^-1/2 (b - S dz)| [m/s] is above
   /// this * mu / (sum gamma_n / n), mu = gamma.u / 2n
   double forcing = 0.02;
@@ -39,7 +41,7 @@ struct VipmOptions {
 /// whose directions come from  S dz = b,  S = 1 + E^T K E,  on the graph of bodies that touch.
 /// Own residual: max(gamma.u s / (n q^2), (momentum error + largest |u - E z - r|) / q).
 /// Cost per outer iteration: one assembly of S and two solves with it.
-/// On several ranks S is solved by conjugate gradients with overlapping Schwarz.
+/// On several ranks, and with `parts`, S is solved by conjugate gradients with overlapping Schwarz.
 /// Law: convex. Forms: both. Rolling resistance and equality constraints: yes. Warm start: yes. See
 /// README.md beside this file.
 class VipmSolver : public Solver,
@@ -55,6 +57,7 @@ class VipmSolver : public Solver,
 
  private:
   bool has_sparse_delassus() const;
+  std::unique_ptr<VelocitySystem> make_parts(const Problem& problem) const;
   void solve_by_contacts(Vector& gamma, Observer& observer, Info& info);
 
   VipmOptions options_;

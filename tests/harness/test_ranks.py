@@ -6,6 +6,7 @@ processors are started, so nothing here is about times.
 """
 import json
 import os
+import random
 import signal
 import subprocess
 import tempfile
@@ -140,7 +141,7 @@ class Ranks(unittest.TestCase):
              "nothing.h5: contacts: expected at least as many as ranks, 2, found 0"),
             (("pile.h5", "--solver", "admm", "--ranks", "2"),
              ("--ranks: expected 1 with admm, found 2: admm does not run on several ranks; "
-              "pgj, apgd, bb, ipm, vipm do")),
+              "pgj, pgs, apgd, bb, ipm, vipm do")),
             (("pile.h5", "--solver", "vipm[linear_solver=cholesky]", "--ranks", "2"),
              ("--ranks: expected 1 with vipm, found 2: vipm with linear_solver=cholesky does not "
               "run on several ranks; linear_solver=auto does: conjugate gradients with "
@@ -185,6 +186,59 @@ class Ranks(unittest.TestCase):
                             environment={"CCPBENCH_MPIEXEC": fake})
         self.assertIn("expected 2 ranks, found 1 that found each other", err)
 
+    def write_launcher(self, name, *lines):
+        path = self.path(name)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write("\n".join(["#!/usr/bin/env python3", "import os, signal, subprocess, sys, time",
+                                    "command = sys.argv[3:]", *lines, ""]))
+        os.chmod(path, 0o700)
+        return path
+
+    def processes_with(self, word):
+        return [name for name in os.listdir("/proc")
+                if name.isdigit() and word.encode() in words_of(name)]
+
+    def test_a_launcher_that_does_not_notice_a_dead_rank_is_ended(self):
+        # The rank is killed as soon as it is there, before it can have started MPI; the other one
+        # waits for it, and their launcher for both.
+        launcher = self.write_launcher(
+            "deaf-mpiexec",
+            "other = subprocess.Popen(['sleep', '1000'])",
+            "rank = subprocess.Popen(command)",
+            "os.kill(rank.pid, signal.SIGKILL)",
+            "time.sleep(1000)")
+        begin = time.monotonic()
+        out, err = self.solve("pile.h5", "--solver", "pgj", "--ranks", "2", "-o", "dead.h5",
+                              code=CRASHED, environment={"CCPBENCH_MPIEXEC": launcher})
+        self.assertEqual(out, "")
+        self.assertEqual(err, "ccpbench: one of 2 ranks ended before its time and the launcher went "
+                              "on waiting; it and the other ranks were ended\n")
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assertFalse(os.path.exists(self.path("dead.h5")))
+        self.assertTrue(wait_until(lambda: not self.processes_with(launcher)), "an orphan is left")
+        self.assertEqual(ranks_of(self.folder), [])
+
+    def test_ranks_that_never_find_each_other_are_ended(self):
+        # Nothing of them is dead: one is stopped before it can have started MPI.
+        launcher = self.write_launcher(
+            "slow-mpiexec",
+            "rank = subprocess.Popen(command)",
+            "os.kill(rank.pid, signal.SIGSTOP)",
+            "rank.wait()")
+        limit = {"CCPBENCH_MPIEXEC": launcher, "CCPBENCH_LAUNCH_LIMIT": "1.5"}
+        _, err = self.solve("pile.h5", "--solver", "pgj", "--ranks", "2", code=CRASHED,
+                            environment=limit)
+        self.assertEqual(err, "ccpbench: 2 ranks have not found each other within 1.5 s "
+                              "(CCPBENCH_LAUNCH_LIMIT sets another limit); their launcher and what is "
+                              "left of them were ended\n")
+        self.assertTrue(wait_until(lambda: not self.processes_with(launcher)), "an orphan is left")
+        self.assertTrue(wait_until(lambda: not ranks_of(self.folder)), "an orphan is left")
+        for wrong in ("soon", "0", "-1", "3 s"):
+            _, err = self.solve("pile.h5", "--solver", "pgj", "--ranks", "2", code=BAD_INPUT,
+                                environment={"CCPBENCH_LAUNCH_LIMIT": wrong})
+            self.assertEqual(err, "ccpbench: CCPBENCH_LAUNCH_LIMIT: expected seconds > 0, "
+                                  f"found {wrong}\n")
+
     def start_long_solve(self):
         process = subprocess.Popen(
             [PROGRAM, "solve", "pile.h5", "--solver", "pgj[tolerance=0]", "--oversubscribe",
@@ -218,7 +272,7 @@ class Ranks(unittest.TestCase):
 
     @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "studies do not oversubscribe")
     def test_studies_run_on_ranks(self):
-        self.write_study("solvers: [pgj, pgs]", "stop: residual=1e-2", "ranks: [1, 2]")
+        self.write_study("solvers: [pgj, admm]", "stop: residual=1e-2", "ranks: [1, 2]")
         self.program("run", "study.yaml", "-o", "out", "--quiet")
         found = {}
         for name in sorted(os.listdir(self.path("out"))):
@@ -227,7 +281,7 @@ class Ranks(unittest.TestCase):
                 self.assertTrue(file.attrs["stop_reached"])
         # What does not run on several ranks runs on one.
         self.assertEqual(found, {"pile__pgj__t1": "1", "pile__pgj__t1__n2": "2",
-                                 "pile__pgs__t1": "1"})
+                                 "pile__admm__t1": "1"})
         # Reports and comparisons take runs on ranks for other runs than those on one.
         out, _ = self.program("compare", "out", "out", "--json")
         self.assertEqual(len(json.loads(out)["pairs"]), 3)
@@ -236,7 +290,7 @@ class Ranks(unittest.TestCase):
         self.write_study("solvers: [pgj]", "ranks: [999]")
         _, err = self.program("run", "study.yaml", "-o", "other", code=BAD_INPUT)
         self.assertIn("key ranks: expected with threads at most", err)
-        self.write_study("solvers: [pgs]", "ranks: [2]")
+        self.write_study("solvers: [admm]", "ranks: [2]")
         _, err = self.program("run", "study.yaml", "-o", "other", code=BAD_INPUT)
         self.assertIn("a solver that runs on several", err)
 
@@ -261,6 +315,57 @@ class Ranks(unittest.TestCase):
         self.assertEqual(statuses["pgj"], "crashed")
         self.assertEqual(statuses["apgd"], "max_iterations")
         self.assertTrue(wait_until(lambda: not ranks_of(self.folder)), "an orphan is left")
+
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "studies do not oversubscribe")
+    def test_ten_dead_ranks_cost_a_study_ten_runs_and_it_resumes(self):
+        # Solves of a second each, told apart by omega. In ten of twelve a rank is killed, in
+        # each at another moment from its start to its end.
+        omegas = [f"0.{21 + k}" for k in range(9)] + ["0.31", "0.32", "0.33"]
+
+        def omega_of(words):
+            return words.split(b"omega=")[1][:4].decode()
+
+        def omegas_now():
+            return {omega_of(words_of(rank) + b"omega=gone")
+                    for rank in ranks_of(self.folder)} - {"gone"}
+        solvers = ", ".join(f"'pgj[omega={omega},tolerance=0]'" for omega in omegas)
+        self.write_study(f"solvers: [{solvers}]", "stop: residual=1e-300", "ranks: [2]",
+                         "time_limit: 1")
+        process = subprocess.Popen([PROGRAM, "run", "study.yaml", "-o", "ten", "--quiet"],
+                                   cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        moments = random.Random(1)
+        seen: set[str] = set()
+        killed: set[str] = set()
+        while len(seen) < 10:
+            self.assertTrue(wait_until(lambda: omegas_now() - seen, 60),
+                            f"no new ranks after {sorted(seen)}")
+            omega = min(omegas_now() - seen, default=None)
+            if omega is None:
+                continue
+            seen.add(omega)
+            time.sleep(moments.uniform(0, 0.5))
+            ranks = [rank for rank in ranks_of(self.folder)
+                     if f"omega={omega}".encode() in words_of(rank)]
+            if ranks:
+                os.kill(moments.choice(ranks), signal.SIGKILL)
+                killed.add(omega)
+        process.communicate(timeout=100)
+        self.assertEqual(process.returncode, CRASHED)
+
+        def statuses():
+            found = {}
+            for name in os.listdir(self.path("ten")):
+                with h5py.File(self.path("ten/" + name)) as file:
+                    found[omega_of(file.attrs["solver"].encode())] = file.attrs["status"]
+            return found
+        self.assertGreaterEqual(len(killed), 8)
+        self.assertEqual(statuses(), {omega: "crashed" if omega in killed else "time_limit"
+                                      for omega in omegas})
+        self.assertTrue(wait_until(lambda: not ranks_of(self.folder)), "an orphan is left")
+        self.program("run", "study.yaml", "-o", "ten", "--resume", "--retry-failed", "--quiet",
+                     code=NOT_REACHED)
+        self.assertEqual(statuses(), dict.fromkeys(omegas, "time_limit"))
 
     def test_info_counts_without_ranks(self):
         out, _ = self.program("info", "pile.h5", "--ranks", "1,2,64", "--json")

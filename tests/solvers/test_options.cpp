@@ -271,7 +271,7 @@ TEST_CASE("enumerations and their texts") {
 
 TEST_CASE("a feature that a solver does not have is refused in one sentence") {
   CHECK(why_unsupported_on_ranks({"admm", {}}) ==
-        "admm does not run on several ranks; pgj, apgd, bb, ipm, vipm do");
+        "admm does not run on several ranks; pgj, pgs, apgd, bb, ipm, vipm do");
   const auto reason = [](const std::string& text) {
     return why_unsupported_on_ranks(SolverSpec::parse(text));
   };
