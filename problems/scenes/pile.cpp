@@ -17,8 +17,29 @@ namespace {
 constexpr double sweep = 1.5;  // of what a pair can approach within the step
 constexpr double flow_margin = 2e-3, settle_margin = 3e-3;  // m
 
-Spheres column(const PileOptions& options) {
-  constexpr double pitch = 1.1, jitter = 0.04;  // of the largest diameter
+/// A settled pile as it is frozen: without velocities, on the grid of positions, in spatial order.
+void freeze(const PileOptions& options, Spheres& spheres) {
+  std::fill(spheres.velocity.begin(), spheres.velocity.end(), 0.0);
+  if (options.position_grid > 0) {
+    for (std::size_t i = 0; i < spheres.count(); ++i) {
+      for (int k = 0; k < 2; ++k) {
+        double& x = spheres.position[3 * i + k];
+        x = std::round(x / options.position_grid) * options.position_grid;
+      }
+    }
+  }
+  sort_spatially(spheres);
+}
+
+constexpr double pitch = 1.1, jitter = 0.04;  // of the largest diameter
+
+}  // namespace
+
+double column_pitch(const PileOptions& options) {
+  return pitch * 2 * options.radius_max;
+}
+
+Spheres loose_column(const PileOptions& options) {
   const double diameter = 2 * options.radius_max;
   const int side = options.column > 0
                        ? options.column
@@ -45,8 +66,7 @@ Spheres column(const PileOptions& options) {
   return s;
 }
 
-/// The options of the steps while the column collapses, and while it settles.
-ShakeOptions step_options(const PileOptions& options, bool settling) {
+ShakeOptions pile_steps(const PileOptions& options, bool settling) {
   const double dt = settling ? options.model.dt : options.flow_dt;
   const double margin = settling ? settle_margin : flow_margin;
   ShakeOptions step;
@@ -58,33 +78,28 @@ ShakeOptions step_options(const PileOptions& options, bool settling) {
   return step;
 }
 
-/// @return the options with the model's gravity filled in
-PileOptions checked(PileOptions o) {
-  o.list().check();
+PileOptions checked_pile(const std::string& scene, PileOptions o) {
   if (o.radius_max < o.radius_min) {
-    throw InputError("scene pile", "option radius_max", fmt::format(">= {}", o.radius_min),
+    throw InputError("scene " + scene, "option radius_max", fmt::format(">= {}", o.radius_min),
                      fmt::format("{}", o.radius_max));
   }
-  check_size("pile", "spheres", static_cast<double>(o.spheres));
+  check_size(scene, "spheres", static_cast<double>(o.spheres));
   if (o.contacts == 0) o.contacts = papers_contacts(o.spheres);
   o.model.gravity = {0, 0, -o.gravity};
   return o;
 }
 
-/// Lets the column collapse until the pile is at rest, or until the time `until` (if that is not
-/// negative), s.
-Bodies settle(const PileOptions& options, double until, StepSolver& solver,
-              const std::function<void(const SceneProgress&)>& progress) {
-  Bodies bodies = sphere_bodies(column(options), false);
-  ShakeStepper stepper(step_options(options, false));
+void settle_pile(const PileOptions& options, const PileSettling& how, ShakeStepper& stepper,
+                 Bodies& bodies, StepSolver& solver,
+                 const std::function<void(const SceneProgress&)>& progress) {
   SceneProgress now;
-  now.phase = "flowing";
+  now.phase = "flowing" + how.what;
   bool settling = false;
-  while (until < 0 || now.time < until) {
-    if (!settling && now.time >= options.flow_time) {
+  while (how.until < 0 || now.time < how.until) {
+    if (!settling && now.time >= how.flow_time) {
       settling = true;
-      now.phase = "settling";
-      stepper.set_options(step_options(options, true));
+      now.phase = "settling" + how.what;
+      stepper.set_options(pile_steps(options, true));
     }
     const Step step = stepper.step(bodies, solver, settling ? options.settle : options.flow);
     now.max_speed = step.speed;
@@ -93,63 +108,97 @@ Bodies settle(const PileOptions& options, double until, StepSolver& solver,
     now.contacts = step.problem.contacts();
     if (progress) progress(now);
     if (!std::isfinite(now.max_speed)) {
-      throw InputError(fmt::format("generate pile: the step solver diverged in step {}", now.step));
+      throw InputError(
+          fmt::format("generate {}: the step solver diverged in step {}", how.scene, now.step));
     }
-    if (until < 0 && settling && now.max_speed < options.rest_speed) break;
+    if (how.until < 0 && settling && now.max_speed < options.rest_speed) break;
+    if (how.patience >= 0 && now.time >= how.flow_time + how.patience) break;
     if (now.step >= options.max_steps) {
       throw InputError(
-          fmt::format("generate pile: not at rest after {} steps: fastest sphere {:.3g} m/s, "
+          fmt::format("generate {}: not at rest after {} steps: fastest sphere {:.3g} m/s, "
                       "asked for {:g}",
-                      now.step, now.max_speed, options.rest_speed));
+                      how.scene, now.step, now.max_speed, options.rest_speed));
     }
   }
-  return bodies;
 }
 
-/// A settled pile as it is frozen: without velocities, on the grid of positions, in spatial order.
-void freeze(const PileOptions& options, Spheres& spheres) {
-  std::fill(spheres.velocity.begin(), spheres.velocity.end(), 0.0);
-  if (options.position_grid > 0) {
-    for (std::size_t i = 0; i < spheres.count(); ++i) {
-      for (int k = 0; k < 2; ++k) {
-        double& x = spheres.position[3 * i + k];
-        x = std::round(x / options.position_grid) * options.position_grid;
-      }
-    }
-  }
-  sort_spatially(spheres);
+ContactProblem frozen_pile(const PileOptions& options, Spheres spheres) {
+  freeze(options, spheres);
+  const double mean_radius = 0.5 * (options.radius_min + options.radius_max);
+  const std::vector<Candidate> candidates =
+      options.contacts > 0 ? nearest_candidates(spheres, options.contacts)
+                           : find_candidates(spheres, papers_cutoff * mean_radius);
+  make_heavier(spheres, options.heavy);
+  ContactProblem problem = sphere_problem(spheres, candidates, options.model);
+  problem.source.kind = "generated";
+  problem.source.licence = "BSD-3-Clause";
+  return problem;
 }
 
-}  // namespace
+OptionList pile_counts(PileOptions& options) {
+  using Range = OptionList::Range;
+  return OptionList("of piles", "part")
+      .integer("spheres", options.spheres, Range::at_least(1), "Number of spheres")
+      .integer("contacts", options.contacts, Range::at_least(0),
+               "Number of contacts, nearest pairs first (0: the papers' for 2048, 5040 and 10192 "
+               "spheres, else all pairs within 0.666 mean radii)")
+      .integer("seed", options.seed, Range::at_least(0), "Seed of radii and jitter");
+}
+
+OptionList pile_material(PileOptions& options) {
+  using Range = OptionList::Range;
+  return OptionList("of piles", "part")
+      .number("radius_min", options.radius_min, Range::positive(), "Smallest radius, m")
+      .number("radius_max", options.radius_max, Range::positive(), "Largest radius, m")
+      .number("density", options.density, Range::positive(), "Of the spheres, kg/m^3")
+      .number("mu", options.model.mu, Range::at_least(0), "Friction coefficient")
+      .number("dt", options.model.dt, Range::positive(), "Time step, s")
+      .number("flow_dt", options.flow_dt, Range::positive(),
+              "Time step while the column collapses, s")
+      .number("gravity", options.gravity, Range::positive(), "Along -z, m/s^2")
+      .number("young", options.model.young, Range::at_least(0),
+              "Young's modulus for contact stiffnesses, Pa (0: none)")
+      .number("rest_speed", options.rest_speed, Range::positive(),
+              "Largest speed of a settled pile, m/s")
+      .number("position_grid", options.position_grid, Range::at_least(0),
+              "Grid on which x and y are recorded, m (0: none)")
+      .include(heavy_options(options.heavy));
+}
 
 OptionList PileOptions::list() {
   using Range = OptionList::Range;
   return OptionList("pile", "scene")
-      .integer("spheres", spheres, Range::at_least(1), "Number of spheres")
-      .integer("contacts", contacts, Range::at_least(0),
-               "Number of contacts, nearest pairs first (0: the papers' for 2048, 5040 and 10192 "
-               "spheres, else all pairs within 0.666 mean radii)")
-      .integer("seed", seed, Range::at_least(0), "Seed of radii and jitter")
+      .include(pile_counts(*this))
       .integer("column", column, Range::at_least(0),
                "Spheres along a side of the column at the start (0: cbrt(spheres/4))")
       .number("drop", drop, Range::at_least(0),
               "Height of the column above the ground at the start, m")
-      .number("radius_min", radius_min, Range::positive(), "Smallest radius, m")
-      .number("radius_max", radius_max, Range::positive(), "Largest radius, m")
-      .number("density", density, Range::positive(), "Of the spheres, kg/m^3")
-      .number("mu", model.mu, Range::at_least(0), "Friction coefficient")
-      .number("dt", model.dt, Range::positive(), "Time step, s")
-      .number("flow_dt", flow_dt, Range::positive(), "Time step while the column collapses, s")
-      .number("gravity", gravity, Range::positive(), "Along -z, m/s^2")
-      .number("young", model.young, Range::at_least(0),
-              "Young's modulus for contact stiffnesses, Pa (0: none)")
-      .number("rest_speed", rest_speed, Range::positive(), "Largest speed of a settled pile, m/s")
-      .number("position_grid", position_grid, Range::at_least(0),
-              "Grid on which x and y are recorded, m (0: none)")
-      .include(heavy_options(heavy))
+      .include(pile_material(*this))
       .include(hertz_options(model.hertz, "hertz_young", Range::at_least(0),
                              "Young's modulus of elastic contacts in a sequence, Pa (0: rigid)"));
 }
+
+namespace {
+
+/// Lets the column collapse until the pile is at rest, or until the time `until` (if that is not
+/// negative), s.
+Bodies settle(const PileOptions& options, double until, StepSolver& solver,
+              const std::function<void(const SceneProgress&)>& progress) {
+  Bodies bodies = sphere_bodies(loose_column(options), false);
+  ShakeStepper stepper(pile_steps(options, false));
+  PileSettling how;
+  how.flow_time = options.flow_time;
+  how.until = until;
+  settle_pile(options, how, stepper, bodies, solver, progress);
+  return bodies;
+}
+
+PileOptions checked(PileOptions options) {
+  options.list().check();
+  return checked_pile("pile", options);
+}
+
+}  // namespace
 
 ContactProblem generate_pile(const PileOptions& given, StepSolver& solver,
                              const std::function<void(const SceneProgress&)>& progress) {
@@ -158,18 +207,9 @@ ContactProblem generate_pile(const PileOptions& given, StepSolver& solver,
     throw InputError("generate pile", "elastic contacts", "a sequence of steps",
                      "a single problem, of spheres that hardly overlap");
   }
-  Spheres spheres = settle(options, -1, solver, progress).spheres();
-  freeze(options, spheres);
-  const double mean_radius = 0.5 * (options.radius_min + options.radius_max);
-  const std::vector<Candidate> candidates =
-      options.contacts > 0 ? nearest_candidates(spheres, options.contacts)
-                           : find_candidates(spheres, papers_cutoff * mean_radius);
-  make_heavier(spheres, options.heavy);
-  ContactProblem problem = sphere_problem(spheres, candidates, options.model);
+  ContactProblem problem = frozen_pile(options, settle(options, -1, solver, progress).spheres());
   problem.name = "pile";
-  problem.source.kind = "generated";
   problem.source.description = fmt::format("a settled pile of {} spheres", options.spheres);
-  problem.source.licence = "BSD-3-Clause";
   return problem;
 }
 

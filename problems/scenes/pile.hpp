@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "problems/dynamics/steppers/shake.hpp"
 #include "problems/geometry/sphere_contacts.hpp"
 #include "problems/scenes/scene.hpp"
 
@@ -39,6 +40,38 @@ struct PileOptions {
 
   OptionList list();
 };
+
+/// The options that all scenes of settled spheres have: how many of what, and of what material.
+OptionList pile_counts(PileOptions& options);
+OptionList pile_material(PileOptions& options);
+/// @return the options with the number of contacts and the model's gravity filled in
+/// @param scene  for messages; @throws InputError for options that contradict each other
+PileOptions checked_pile(const std::string& scene, PileOptions options);
+
+/// The square column that piles begin as: layer by layer from below, at rest.
+Spheres loose_column(const PileOptions& options);
+/// m, the distance of its cells.
+double column_pitch(const PileOptions& options);
+
+/// The options of the steps while the spheres fall, and while they settle.
+ShakeOptions pile_steps(const PileOptions& options, bool settling);
+
+/// How spheres come to rest.
+struct PileSettling {
+  std::string scene = "pile";  ///< for messages
+  double flow_time = 0;        ///< s, in steps of flow_dt; then they settle
+  double until = -1;           ///< s; negative: until no sphere is faster than rest_speed
+  double patience = -1;        ///< s of settling after which it is enough; negative: no end
+  std::string what;            ///< settles, for progress: "", or " tile 2"
+};
+/// @throws InputError if they do not come to rest
+void settle_pile(const PileOptions& options, const PileSettling& how, ShakeStepper& stepper,
+                 Bodies& bodies, StepSolver& solver,
+                 const std::function<void(const SceneProgress&)>& progress);
+
+/// The problem of settled spheres as it is frozen: without velocities, on the grid of positions, in
+/// spatial order, with the nearest pairs as contacts.
+ContactProblem frozen_pile(const PileOptions& options, Spheres spheres);
 
 /// Makes the pile; the same options and step solver give the same bytes on the same build.
 /// @throws InputError for options that contradict each other, or if the pile does not come to rest

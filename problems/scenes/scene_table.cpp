@@ -19,6 +19,7 @@
 #include "problems/scenes/rolling_pile.hpp"
 #include "problems/scenes/rotating_drum.hpp"
 #include "problems/scenes/soft_ellipsoids.hpp"
+#include "problems/scenes/tiled_pile.hpp"
 #include "problems/scenes/triaxial_cell.hpp"
 
 namespace ccp {
@@ -34,6 +35,12 @@ const std::vector<SceneEntry>& larger_scenes() {
        "pgj[omega=0.2]",
        "spheres",
        pile_scene},
+      {"tiled-pile",
+       "A large pile of non-rotating spheres, made of settled tiles",
+       {Can::problem},
+       "apgd",
+       "spheres",
+       tiled_pile_scene},
       {"column",
        "A 1-D column of elastic spheres that sinks under its weight (Wang 2016)",
        {Can::sequence, Can::simulation, Can::motion},

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <limits>
 
 #include "problems/base/hdf5_file.hpp"
@@ -22,6 +24,49 @@ using namespace ccp;
 using namespace ccp::test;
 
 namespace {
+
+/// A line of what Linux says of this process, bytes.
+double memory_of(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    double kilobytes = 0;
+    if (word == key + ":" && status >> kilobytes) return 1024 * kilobytes;
+  }
+  return 0;
+}
+
+/// How far resident memory rises above what it is at the beginning, bytes; 0 where the system does
+/// not tell.
+double rise_during(const std::function<void()>& work) {
+  std::ofstream reset("/proc/self/clear_refs");
+  reset << "5" << std::flush;  // the high-water mark is what is resident now
+  if (!reset) return 0;
+  const double before = memory_of("VmRSS");
+  work();
+  return memory_of("VmHWM") - before;
+}
+
+/// Spheres and contacts whose numbers do not compress, some 136 bytes a contact.
+ContactProblem large_problem(std::size_t n) {
+  const ContactProblem small = random_problem({50, 500, false, false, 1});
+  ContactProblem p;
+  p.dt = 0.01;
+  p.inverse_mass.assign(n / 4, 1.5);
+  p.position = random_vector(3 * p.bodies(), 2);
+  p.radius.assign(p.bodies(), 0.25);
+  p.velocity = random_vector(6 * p.bodies(), 3);
+  p.mu.assign(n, 0.5);
+  p.r = random_vector(3 * n, 1);
+  p.gap = random_vector(n, 4);
+  p.stiffness.assign(2 * n, 1e9);
+  for (std::size_t c = 0; c < n; ++c) {
+    const auto body = static_cast<std::int32_t>(c % p.bodies());
+    p.contact_bodies.insert(p.contact_bodies.end(), {c < p.bodies() ? -1 : 0, body + (body == 0)});
+    const double* frame = &small.frame[9 * (c % small.contacts())];
+    p.frame.insert(p.frame.end(), frame, frame + 9);
+  }
+  return p;
+}
 
 /// Bodies form with every optional array.
 ContactProblem full_bodies() {
@@ -728,4 +773,28 @@ TEST_CASE("a full disk is an error, leaves nothing behind and spares the old fil
   check_full_disk(folder, path, [&] { write_problem(path, large, true); });
   write_problem(path, large, true);  // and the library is none the worse for it
   CHECK(read_problem(path).contacts() == 3000);
+}
+
+// Memory is of the order of the problem, whatever its size: neither the file nor a part of it that
+// grows with it is held beside it.
+TEST_CASE("large problems are written without a copy of them in memory, and read with one") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  const ContactProblem problem = large_problem(300000);
+  double bytes = 0;
+  for (const ArrayField& field : array_fields(const_cast<ContactProblem&>(problem))) {
+    if (field.doubles) bytes += 8.0 * static_cast<double>(field.doubles->size());
+    if (field.ints) bytes += 4.0 * static_cast<double>(field.ints->size());
+  }
+  REQUIRE(bytes > 40e6);
+  write_problem(folder.file("first.h5"), random_problem({4, 30, true, true, 3}), false);
+  const double writing = rise_during([&] { write_problem(path, problem, false); });
+  CHECK(writing < 0.2 * bytes);
+  CHECK(folder.names() == std::vector<std::string>{"first.h5", "x.h5"});
+  ContactProblem read;
+  const double reading = rise_during([&] { read = read_problem(path); });
+  if (reading == 0) SKIP("this system does not tell how much memory was used at most");
+  CHECK(reading < 1.2 * bytes);
+  CHECK(reading > 0.9 * bytes);
+  CHECK(read.content_hash() == problem.content_hash());
 }

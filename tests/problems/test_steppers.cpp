@@ -1,12 +1,14 @@
 // Time steppers: one step by hand for each, and what each conserves.
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <cmath>
 
 #include "problems/dynamics/recording.hpp"
 #include "problems/dynamics/steppers/elastic.hpp"
 #include "problems/dynamics/steppers/planar.hpp"
 #include "problems/dynamics/steppers/shake.hpp"
+#include "problems/dynamics/steppers/shake_among.hpp"
 #include "tests/small_solver.hpp"
 
 using namespace ccp;
@@ -212,4 +214,93 @@ TEST_CASE("recording: coming to rest, steps that are kept, and a solver that div
   } diverges;
   check_parts(error_of([&] { record_steps(stepper, bodies, diverges, {}, 1, "s"); }),
               {"s, step 0", "diverged"});
+}
+
+// ---- among spheres that do not move, in a world that repeats
+// -------------------------------------
+
+TEST_CASE("a sphere falls onto one that is held as it does onto the ground") {
+  // 0.2 m above the held one at -4 m/s, as in the test with the ground.
+  Bodies bodies = sphere_bodies({{0, 0, 3.2}, {0, 0, -4}, {1}, {2}}, false);
+  Surroundings around;
+  around.held = {{0, 0, 1}, {0, 0, 0}, {1}, {7}};
+  ShakeAmong stepper(shake_options(), around);
+  SmallSolver solver;
+  const Step step = stepper.step(bodies, solver, {});
+  REQUIRE(step.problem.contacts() == 1);  // the held one's with the ground is no contact
+  CHECK_NOTHROW(step.problem.validate("step"));
+  CHECK(step.problem.bodies() == 1);
+  CHECK(step.problem.contact_bodies == std::vector<std::int32_t>{-1, 0});
+  CHECK(step.problem.r[0] == Approx(-4 - 1 + 2));
+  CHECK(step.gamma[0] == Approx(2 * 3));
+  CHECK(bodies.position[2] == Approx(3));
+  stepper.step(bodies, solver, {});
+  CHECK(solver.start[0] == 0);  // not warm
+  CHECK(std::abs(bodies.velocity[2]) < 1e-14);
+}
+
+TEST_CASE("spheres meet across the border of a world that repeats") {
+  //   | B                     A |      0.2 m apart across the border, 3 m/s each towards it
+  //  -5 -3.8                  4 5
+  ShakeOptions options = shake_options();
+  options.model.gravity = {0, 0, 0};
+  options.warm = true;
+  Surroundings around;
+  around.period = 10;
+  around.reach = 4;
+  const bool turned = GENERATE(false, true);  // B before A: the sides of the contact change
+  Bodies bodies =
+      turned ? sphere_bodies({{-3.8, 0, 9, 4, 0, 9}, {-3, 0, 0, 3, 0, 0}, {1, 1}, {2, 2}}, false)
+             : sphere_bodies({{4, 0, 9, -3.8, 0, 9}, {3, 0, 0, -3, 0, 0}, {1, 1}, {2, 2}}, false);
+  const std::size_t a = turned ? 1 : 0, b = 1 - a;
+  ShakeAmong stepper(options, around);
+  SmallSolver solver;
+  const Step step = stepper.step(bodies, solver, {});
+  REQUIRE(step.problem.contacts() == 1);
+  CHECK(step.problem.bodies() == 2);
+  CHECK(step.problem.gap[0] == Approx(0.2));
+  CHECK(step.problem.r[0] == Approx(-6 + 2));
+  CHECK(step.gamma[0] == Approx(4));  // 4 m/s over 1/2 + 1/2 kg^-1
+  CHECK(bodies.velocity[3 * a] == Approx(1));
+  CHECK(bodies.velocity[3 * b] == Approx(-1));
+  CHECK(bodies.position[3 * a] == Approx(4.1));
+  CHECK(bodies.position[3 * b] == Approx(-3.9));
+  const Step next = stepper.step(bodies, solver, {});
+  CHECK(next.problem.identity == step.problem.identity);
+  CHECK(solver.start[0] > 0);  // the impulse of the step before is found again
+  CHECK(std::abs(momentum(bodies, 0)) < 1e-13);
+}
+
+TEST_CASE("who leaves a world that repeats comes back on the other side") {
+  Bodies bodies = sphere_bodies({{4.95, -4.95, 9}, {1, -1, 0}, {1}, {2}}, false);
+  Surroundings around;
+  around.period = 10;
+  around.reach = 4;
+  ShakeAmong stepper(shake_options(), around);
+  SmallSolver solver;
+  stepper.step(bodies, solver, {});
+  CHECK(bodies.position[0] == Approx(-4.95));
+  CHECK(bodies.position[1] == Approx(4.95));
+}
+
+TEST_CASE("a held sphere is met across the border once, whoever is listed first") {
+  Surroundings around;
+  around.held = {{4, 0, 5}, {0, 0, 0}, {1}, {7}};
+  around.period = 10;
+  around.reach = 4;
+  ShakeAmong stepper(shake_options(), around);
+  const ContactProblem step =
+      stepper.problem(sphere_bodies({{-3.8, 0, 5}, {0, 0, 0}, {1}, {2}}, false));
+  REQUIRE(step.contacts() == 1);
+  CHECK(step.contact_bodies == std::vector<std::int32_t>{-1, 0});
+  CHECK(step.frame[0] == Approx(1));  // from the held one, at -6, to the other
+  CHECK(step.gap[0] == Approx(0.2));
+}
+
+TEST_CASE("a world in which a pair could meet twice is refused") {
+  Surroundings around;
+  around.period = 7;
+  around.reach = 4;
+  check_parts(error_of([&] { ShakeAmong(shake_options(), around); }),
+              {"a world that repeats", "period", ">= 8 m", "7 m"});
 }

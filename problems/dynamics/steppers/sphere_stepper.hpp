@@ -36,6 +36,7 @@ class SphereStepper : public Stepper {
   SphereStepper(SphereModel model, Search search);
 
   const SphereModel& model() const { return model_; }
+  std::vector<Candidate> search(const Spheres& spheres) const { return search_(spheres); }
   const ImpulseMemory& memory() const { return memory_; }
   void set(SphereModel model, Search search) {
     model_ = model;
