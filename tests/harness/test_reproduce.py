@@ -300,14 +300,16 @@ bodies:
         self.reproduce("warm-starts", "--program", PROGRAM, "--problems", scene, "-o", self.folder)
         panels = self.points("warm-starts-blocks")
         solvers = ("pgj", "pgs", "apgd", "bb", "admm", "pqn", "coulomb", "ssn", "vipm")
-        for panel, residual in ((1, "1e-02"), (2, "1e-06")):
+        for panel, residual in ((1, "1e-01"), (2, "1e-04")):
             for curve, start in (("cold", "cold"), ("previous", "previous"),
                                  ("history, 0.85", "history"), ("normals only", "normals")):
                 mean, place = panels[panel][curve]
-                np.testing.assert_array_equal(place, range(len(solvers)))
-                for solver, value in zip(solvers, mean, strict=True):
-                    path = self.folder / "warm-starts-blocks" / f"wall-{solver}-{start}-{residual}"
-                    with h5py.File(f"{path}.h5") as file:
+                few = () if start in ("cold", "previous") else ("pqn", "coulomb")
+                self.assertEqual([solvers[int(k)] for k in place],
+                                 [solver for solver in solvers if solver not in few])
+                for k, value in zip(place, mean, strict=True):
+                    name = f"wall-{solvers[int(k)]}-{start}-{residual}.h5"
+                    with h5py.File(self.folder / "warm-starts-blocks" / name) as file:
                         self.assertAlmostEqual(file["steps/outer"][()].mean(), value, 9)
             for solver, cold, warm in zip(solvers, panels[panel]["cold"][0],
                                           panels[panel]["previous"][0], strict=True):

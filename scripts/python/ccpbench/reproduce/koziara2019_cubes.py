@@ -16,10 +16,10 @@ from ccpbench.styles import style_of
 from ccpbench.trajectory import Trajectory, read_trajectory
 
 RESIDUAL = 1e-4
-ITERATIONS = 1000
+ITERATIONS = 200   # at most, as in the author's script
 EVERY = 20       # steps between frames
 WINDOW = 100     # steps, a running mean
-SCENE = "shaken-cubes[cubes=3]"
+SMALL = ("shaken-cubes[cubes=3]", 1.6)  # and until when, s: two periods
 DELTAS = (0, 1e-5, 1e-3, 0.01, 0.05)  # of those of the author's script, relative to the mean N_ii
 BEST = 0.01
 PQN = "pqn[delta_relative_to=avg,delta={},krylov_tolerance=0.25,krylov_max_iterations=10]"
@@ -35,11 +35,13 @@ def delta_file(folder: Path, delta: float) -> Path:
 
 
 def run_cubes(shop: Workshop) -> None:
-    """The whole signal by each solver, and by pqn with each delta."""
-    scene = shop.scene(SCENE)
+    """By each solver, and by pqn with each delta; with --problems for the whole signal."""
+    scene, until = SMALL
+    scene = shop.scene(scene)
+    time = ["--until", until] if shop.problems == "ours" else []
     solvers = {shop.folder / f"{name}.h5": solver for name, (_, solver) in SOLVERS.items()}
     solvers |= {delta_file(shop.folder, delta): PQN.format(delta) for delta in DELTAS}
-    shop.each({path: ["simulate", scene, "--solver", solver, "--residual", RESIDUAL,
+    shop.each({path: ["simulate", scene, *time, "--solver", solver, "--residual", RESIDUAL,
                       "--iterations", ITERATIONS, "--every", EVERY]
                for path, solver in solvers.items()}, accept=(0, 3))
 
@@ -169,6 +171,7 @@ def draw_deltas(axes: Any, paths: dict[float, Path]) -> None:
     axes.plot(places, mean, gid="iterations a step", **style)
     linear(axes, r"$\delta$, avg N$_{ii}$", "iterations a step, of pqn")
     axes.set(yscale="log", ylim=(min(mean) / 2, 2.5 * max(mean)))
+    axes.set_xlim(-0.5, len(paths) - 0.5)
     axes.set_xticks(places, [f"{delta:g}" for delta in paths])
     for place, value, part in zip(places, mean, failed, strict=True):
         axes.annotate(f"{100 * part:.2g} %", (place, value), xytext=(0, 5),
