@@ -85,9 +85,6 @@ SUBJECTS = {
     "triaxial-cell": Subject(
         "triaxial-cell[spheres=64,wall=2,rolling=0,press=0.05]", "spheres under load", 0.3,
         ({"speed": 0}, 0.7), elastic=True),
-    "blade": Subject(
-        "blade[spheres=100,length=0.2,width=0.11,blade=0.05,edge=0.03,wait=0.05]",
-        "blade in a trench", 0.25, ({"speed": 0}, 0.3)),
     "wall": Subject("", "wall that a ball hits"),
 }
 
@@ -189,6 +186,7 @@ def draw_starts(folder: Path) -> Figure:
             draw_panel(axes, folder, kind, residual)
             panel_title(axes, f"{SUBJECTS[kind].title}, {name}")
         row[1].tick_params(labelleft=False)
+    sheet.x_label(len(kinds) - 1, "iterations a step")
     return sheet.figure
 
 
@@ -226,8 +224,8 @@ def draw_panel(axes: Any, folder: Path, kind: str, residual: float) -> None:
             axes.plot(list(every.values()), list(every), gid=title, **style)
             axes.plot(list(hollow.values()), list(hollow),
                       **{**style, "markerfacecolor": "white", "zorder": 4})
-    linear(axes, "iterations a step", "")
-    axes.set(xscale="log", ylim=(len(motions) - 0.5, -0.5), xlim=(0.8, 1.3 * ITERATIONS))
+    linear(axes, "", "")
+    axes.set(xscale="log", ylim=(len(motions) - 0.5, -0.5), xlim=(0.8, 2 * ITERATIONS))
     axes.set_yticks(range(len(motions)), list(motions))
 
 
