@@ -34,6 +34,10 @@ class LifterDrum : public Scene {
         .number("omega", omega_, Range::at_least(0), "Of the drum, rad/s")
         .number("wait", wait_, Range::at_least(0), "Before it turns, s")
         .number("density", density_, Range::positive(), "kg/m^3")
+        .flag("pseudo_rigid", pseudo_rigid_, "Bodies deform linearly")
+        .number("young", young_, Range::positive(), "Young's modulus of those, Pa")
+        .number("poisson", poisson_, {-1, 0.5, true, true}, "Poisson's ratio of those")
+        .number("damping", damping_, Range::at_least(0), "Of those, eta over the time step")
         .number("mu", model_.mu, Range::at_least(0), "Friction coefficient")
         .number("dt", model_.dt, Range::positive(), "Time step, s");
   }
@@ -80,6 +84,7 @@ class LifterDrum : public Scene {
                                            {own.inertia[0], own.inertia[1], own.inertia[2]});
           bodies.position[3 * b] = x, bodies.position[3 * b + 1] = y,
                               bodies.position[3 * b + 2] = z;
+          if (pseudo_rigid_) bodies.make_pseudo_rigid(b, young_, poisson_, damping_ * model_.dt);
           ++placed;
         }
       }
@@ -129,8 +134,8 @@ class LifterDrum : public Scene {
 
   StepModel model_;
   std::uint64_t bodies_ = 100;
-  bool spheres_ = false;
-  double omega_ = 1, wait_ = 1.845, density_ = 100;
+  bool spheres_ = false, pseudo_rigid_ = false;
+  double omega_ = 1, wait_ = 1.845, density_ = 100, young_ = 1e6, poisson_ = 0.25, damping_ = 1;
 };
 
 }  // namespace

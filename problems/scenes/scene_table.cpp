@@ -18,6 +18,7 @@
 #include "problems/scenes/pouring.hpp"
 #include "problems/scenes/rolling_pile.hpp"
 #include "problems/scenes/rotating_drum.hpp"
+#include "problems/scenes/shaken_cubes.hpp"
 #include "problems/scenes/soft_ellipsoids.hpp"
 #include "problems/scenes/tiled_pile.hpp"
 #include "problems/scenes/triaxial_cell.hpp"
@@ -71,6 +72,12 @@ const std::vector<SceneEntry>& larger_scenes() {
        "",
        "bodies",
        lifter_drum_scene},
+      {"shaken-cubes",
+       "An array of cubes in a box that is shaken (Koziara 2019)",
+       {Can::motion},
+       "",
+       "cubes",
+       shaken_cubes_scene},
       {"triaxial-cell",
        "Spheres that servo walls press together, then strain (Wang 2016)",
        {Can::motion},

@@ -156,6 +156,7 @@ std::string CoulombSolver::why_unsupported(const ContactProblem& problem) const 
 
 void CoulombSolver::setup(const Problem& problem) {
   problem_ = &problem;
+  sweeper_ = nullptr;  // it is of the problem before
   shifted_ = std::make_unique<ShiftedProblem>(problem);
   f_ = VectorView("ccp::Coulomb::f", problem.contacts());
   inner_ = inner_solvers_.make(SolverSpec::parse(options_.inner));

@@ -58,8 +58,9 @@ class ReproduceTest(FolderCase):
             "anitescu-nut",
             "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
             "wang2016-pile", "wang2016-drum", "wang2016-triaxial", "koziara2019-fig2",
-            "koziara2019-table4", "koziara2019-density", "koziara2019-drum", "which-law",
-            "which-accuracy"])
+            "koziara2019-fig3", "koziara2019-table4", "koziara2019-fig9", "koziara2019-density",
+            "koziara2019-drum", "koziara2019-cubes", "which-law", "which-accuracy",
+            "warm-starts"])
         self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
                         for path in (ROOT / "docs/reproduce").glob("*.md"))
@@ -238,15 +239,80 @@ class ReproduceTest(FolderCase):
                        self.folder)
         name = "koziara2019-drum-lifter-drum-bodies-8-dt-0.02-wait-0.5"
         panels = self.points(name)
-        for panel, bodies in ((2, "ellipsoids"), (4, "spheres")):
-            for solver, title in (("pqn", "pqn, \u03b4 = 0.01 avg N$_{ii}$"),
+        for panel, bodies in ((2, "ellipsoids"), (4, "spheres"), (6, "soft-ellipsoids"),
+                              (8, "soft-spheres")):
+            for solver, title in (("pqn", "pqn, \u03b4 of the mean N$_{ii}$"),
+                                  ("pqn-absolute", "pqn, absolute \u03b4"),
                                   ("pgs", "Gauss-Seidel")):
                 with h5py.File(self.folder / name / f"{bodies}-{solver}.h5") as file:
                     outer, time = file["steps/outer"][()], file["steps/time"][()]
-                    self.assertEqual(file["bodies/shape"][0].decode(), bodies[:-1])
+                    self.assertEqual(file["bodies/shape"][0].decode(),
+                                     bodies.removeprefix("soft-")[:-1])
+                    self.assertEqual("bodies/deformation" in file, bodies.startswith("soft"))
+                    if solver == "pqn-absolute":  # the paper's, of 100 bodies
+                        delta = "8e-12" if bodies.startswith("soft") else "0.008"
+                        self.assertIn(f"delta={delta},", file.attrs["solver"])
                 x, y = panels[panel][f"{bodies}, {title}"]
                 np.testing.assert_allclose(x[0], time[99])
                 np.testing.assert_allclose(y[[0, -1]], [outer[:100].mean(), outer[-100:].mean()])
+
+    def test_cube_in_a_box_that_is_shaken(self):
+        """By hand: one cube, which the floor takes along at mu g until a wall comes."""
+        scene = "shaken-cubes[cubes=1,dt=0.002]"
+        self.reproduce("koziara2019-cubes", "--program", PROGRAM, "--problems", scene, "-o",
+                       self.folder)
+        name = "koziara2019-cubes-shaken-cubes-cubes-1-dt-0.002"
+        panels = self.points(name)
+        omega = 4 * math.pi
+        for title in ("pqn, \u03b4 = 0.01 avg N$_{ii}$", "Gauss-Seidel"):
+            time, behind = panels[2][title]
+            tau = time - 0.6
+            free = (tau > 0) & (tau < 0.08)
+            box = 5 / omega**2 * (1 - np.cos(omega * tau[free]))
+            np.testing.assert_allclose(behind[free], 1000 * (0.5 * tau[free]**2 - box), atol=0.15)
+            # It never leaves its 10 mm to each side, along the diagonal.
+            self.assertLess(np.abs(behind).max(), 10 * math.sqrt(2) + 1)
+            self.assertGreater(np.abs(behind).max(), 10 * math.sqrt(2) - 1)
+        for delta, place in zip(("0", "1e-05", "0.001", "", "0.05"), range(5), strict=True):
+            with h5py.File(self.folder / name / f"pqn{delta and '-' + delta}.h5") as file:
+                outer, force = file["steps/outer"][()], file["obstacles/force"][()]
+            self.assertAlmostEqual(panels[6]["iterations a step"][1][place], outer.mean(), 9)
+        # All that the box takes is weight, 10 N, and what accelerates the cube, whatever it does.
+        np.testing.assert_allclose(force[100:300].sum(axis=1), np.tile([0, 0, -10], (200, 1)),
+                                   atol=0.01)
+
+    def test_warm_starts(self):
+        """What is drawn is the mean of what the trajectories say; blocks at rest stay so."""
+        scene = self.folder / "blocks.yaml"
+        scene.write_text("""
+name: blocks
+dt: 0.01
+until: 0.15
+obstacles: [{shape: plane}]
+bodies:
+  - {shape: {box: [0.1, 0.1, 0.1]}, mass: 1, position: [0, 0, 0.1],
+     copies: {count: [1, 1, 3], pitch: [0, 0, 0.2]}}
+""", encoding="utf-8")
+        for wrong in ("column", "wall"):
+            _, errors = self.reproduce("warm-starts", "--program", PROGRAM, "--problems", wrong,
+                                       "-o", self.folder, expect=1)
+            self.assertIn("or a scene file FILE.yaml", errors)
+        self.reproduce("warm-starts", "--program", PROGRAM, "--problems", scene, "-o", self.folder)
+        panels = self.points("warm-starts-blocks")
+        solvers = ("pgj", "pgs", "apgd", "bb", "admm", "pqn", "coulomb", "ssn", "vipm")
+        for panel, residual in ((1, "1e-01"), (2, "1e-04")):
+            for curve, start in (("cold", "cold"), ("previous", "previous"),
+                                 ("history, 0.85", "history"), ("normals only", "normals")):
+                mean, place = panels[panel][curve]
+                few = () if start in ("cold", "previous") else ("pqn", "coulomb")
+                self.assertEqual([solvers[int(k)] for k in place],
+                                 [solver for solver in solvers if solver not in few])
+                for k, value in zip(place, mean, strict=True):
+                    name = f"wall-{solvers[int(k)]}-{start}-{residual}.h5"
+                    with h5py.File(self.folder / "warm-starts-blocks" / name) as file:
+                        self.assertAlmostEqual(file["steps/outer"][()].mean(), value, 9)
+        apgd = solvers.index("apgd")
+        self.assertLess(panels[2]["previous"][0][apgd], 0.5 * panels[2]["cold"][0][apgd])
 
     def test_bouncing_ball(self):
         panels = self.figure("kleinert2017-fig1")

@@ -372,6 +372,14 @@ class Simulate(CommandLine):
             self.assertAlmostEqual(-force[2] / weight, 1, delta=0.1)
             # The bed is carried to the left by some 0.5 rad before it slides.
             self.assertLess(place[-1, :, 0].mean(), place[3, :, 0].mean() - 0.1)
+        # Pseudo-rigid ones are pressed: rho g (0.5 m) / E = 5e-3, and more where they land.
+        soft = turning.format("false")[:-1] + ",pseudo_rigid=true,young=1e5]"
+        result = self.simulate(soft, "--until", "0.6", "--residual", "1e-3", "--every", "100",
+                               "--dt", "2e-3", "-o", out, "--force")
+        self.assertEqual((result["values"]["outside"], result["unsolved"]), (0, 0))
+        with h5py.File(out) as file:
+            strain = np.abs(np.linalg.norm(file["bodies/deformation"][()], axis=2) - 1).max()
+        self.assertGreater(strain, 1e-3)
         self.refused("simulate", "lifter-drum[bodies=0]", parts=["bodies", ">= 1"])
 
     def test_walls_press_and_strain_a_cell(self):

@@ -158,6 +158,31 @@ TEST_CASE("coulomb: what newton leaves is swept and solved by the fixed point") 
         1e-9 * cut.info.own_residual);
 }
 
+// A simulation solves step after step with one solver. The second problem is the first with twice
+// the free velocities, so that whatever were kept of the first fits it, and impulses are twice.
+TEST_CASE("coulomb: a solver that has swept sweeps the next problem") {
+  PileOptions options;
+  options.spheres = 100;
+  RegisteredStepSolver settles("pgj[omega=0.2]");
+  const ContactProblem first = generate_pile(options, settles);
+  ContactProblem second = first;
+  for (double& r : second.r) r *= 2;
+  const std::string spec = "coulomb[krylov_tolerance=0.99,sweep_to=1e-6]";
+  const Solved fresh = solve_once(second, spec);
+  REQUIRE_THAT(fresh.info.message, ContainsSubstring("sweeps"));
+  const auto solver = make_solver(SolverSpec::parse(spec));
+  NullObserver nobody;
+  const Problem one(first), other(second);
+  Vector gamma(one.map(), 1);
+  solver->setup(one);
+  REQUIRE_THAT(solver->solve(gamma, nobody).message, ContainsSubstring("sweeps"));
+  Kokkos::deep_copy(overwrite_view(gamma), 0.0);
+  solver->setup(other);
+  const Info info = solver->solve(gamma, nobody);
+  CHECK(info.counters.outer == fresh.info.counters.outer);
+  CHECK(to_host(gamma) == fresh.gamma);
+}
+
 // Gauss-Seidel on a pile falls ever more slowly (204,000 sweeps to 1e-8), on a block it is done at
 // once.
 TEST_CASE("coulomb: sweeps that gain little leave the rest to the fixed point") {

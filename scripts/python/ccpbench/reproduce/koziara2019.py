@@ -1,6 +1,6 @@
 """T. Koziara (2019): A projected quasi-Newton method for dynamic multibody frictional contact
 problems."""
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -104,6 +104,25 @@ def draw_relative(folder: Path) -> Figure:
         print(f"{'pgs':12} {seconds:8.3f} {'':6} {'':5} {'':4} {mean:10.0f}"
               + f"  ({failed} failed)" * (failed > 0))
     return sheet.figure
+
+
+SOFT_DRUM = "lifter-drum[bodies=40,wait=0.7,pseudo_rigid=true]"
+SOFT_STEPS = (1300, 1900, 2500)  # of 1 ms; the bodies lie from 700 on
+
+
+def run_soft(study: str) -> Callable[[Workshop], None]:
+    """A study on steps of a drum with pseudo-rigid bodies, or on those of --problems
+    FILE#STEPS."""
+    def run(shop: Workshop) -> None:
+        if shop.problems != "ours":
+            shop.study(study, (None,))
+            return
+        drum = shop.folder / "problems" / "drum.h5"
+        shop.each({drum: ["simulate", SOFT_DRUM, "--until", (SOFT_STEPS[-1] + 1) * 1e-3,
+                          "--freeze", ",".join(map(str, SOFT_STEPS))]})
+        steps = drum.resolve().with_name("drum-steps.h5")
+        shop.study_on(study, [f"{steps}#0..{len(SOFT_STEPS) - 1}"])
+    return run
 
 
 DENSITIES = (0.1, 1, 10, 100)   # of the scene's; the paper's over its 100 kg/m^3
