@@ -94,7 +94,7 @@ class BlockCholeskyPreconditioner : public BlockFactorPreconditioner {
   OptionList options() override {
     return OptionList(fill_ ? "block_ic1" : "block_ic0", "preconditioner")
         .number("shift", rule_.first, OptionList::Range::positive(), shift_help)
-        .integer("sweeps", sweeps_, {0, 1000},
+        .integer("jacobi_sweeps", sweeps_, {0, 1000},
                  "Of Jacobi's method in each triangular solve, over all rows at once; 0: exact "
                  "solves, by levels");
   }

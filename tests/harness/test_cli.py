@@ -1000,7 +1000,7 @@ class Messages(CommandLine):
                 (["generate", "pile", "--shperes", "3"], ["ccpbench generate pile:", "'--spheres'?"]),
                 (["solve", "x.h5"], ["ccpbench solve: --solver is required"]),
                 ([], ["ccpbench: expected a command, one of list, generate,"]),
-                (["generate"], ["ccpbench generate: expected a command, one of pile, column,"]),
+                (["generate"], ["ccpbench generate: expected a command, one of pile, tiled-pile, column,"]),
                 (["list", "solver"], ["expected one of solvers,", "did you mean 'solvers'?"]),
                 (["manual"], ["--page or --completion"])):
             with self.subTest(words=words):

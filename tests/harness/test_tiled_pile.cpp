@@ -26,6 +26,7 @@ TiledPileOptions small_tiles() {
   options.pile.model.gravity = {0, 0, -10};
   options.block = 7;
   options.tiles = 3;
+  options.settle_time = 2;  // until nothing moves that would have overlaps of its own
   return options;
 }
 

@@ -218,5 +218,5 @@ TEST_CASE("auto: what it refuses") {
   CHECK(why_unsupported(SolverSpec::parse("auto[law=coulomb]"), rolling) ==
         "coulomb does not take problems with rolling resistance (/rolling)");
   CHECK(why_unsupported_on_ranks({"auto", {}}) ==
-        "auto does not run on several ranks; pgj, apgd, bb, ipm, vipm do");
+        "auto does not run on several ranks; pgj, pgs, apgd, bb, ipm, vipm do");
 }

@@ -562,7 +562,7 @@ namespace {
 /// M^-1 of block_ic0 or block_ic1, dense, column by column.
 std::vector<double> dense_inverse(const PreconditionerInput& input, std::size_t n, const char* id,
                                   int sweeps) {
-  const auto factor = make_preconditioner({id, {{"sweeps", std::to_string(sweeps)}}});
+  const auto factor = make_preconditioner({id, {{"jacobi_sweeps", std::to_string(sweeps)}}});
   factor->setup(input);
   REQUIRE(factor->compute().good);
   return dense(*factor->inverse(), n);
@@ -706,7 +706,7 @@ TEST_CASE("preconditioners without levels on systems of vipm: spectra and iterat
          {"block_diagonal", "block_chebyshev", "colored_sgs", "colored_ic0", "block_ic0"}) {
       request.preconditioners.push_back({id, {}});
     }
-    request.preconditioners.push_back({"block_ic0", {{"sweeps", "3"}}});
+    request.preconditioners.push_back({"block_ic0", {{"jacobi_sweeps", "3"}}});
     request.tolerance = 1e-6;
     request.max_iterations = 2000;
     request.eigenvalue_steps = 60;
@@ -726,7 +726,7 @@ TEST_CASE("preconditioners without levels on systems of vipm: spectra and iterat
     }
     CHECK(iterations.at("block_chebyshev") < iterations.at("block_diagonal"));
     CHECK(iterations.at("colored_sgs") < iterations.at("block_diagonal"));
-    CHECK(iterations.at("block_ic0[sweeps=3]") < iterations.at("block_diagonal"));
+    CHECK(iterations.at("block_ic0[jacobi_sweeps=3]") < iterations.at("block_diagonal"));
   }
 }
 
