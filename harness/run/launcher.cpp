@@ -45,8 +45,7 @@ class LaunchWatch {
     if (!started_ && now > limit_) {
       return fmt::format(
           "{} ranks have not found each other within {:g} s ({} sets another limit); their "
-          "launcher "
-          "and what is left of them were ended",
+          "launcher and what is left of them were ended",
           ranks_, limit_, limit_variable);
     }
     if (now < next_look_) return "";
