@@ -106,6 +106,10 @@ bool all_reached(const std::vector<Target>& targets, const Measures& measures);
 /// What a target asks of a solver of that law: for Coulomb's, a measure means the one that its row
 /// names (`residual` the `coulomb_residual`).
 Target judged_by(Law law, Target target);
+/// The residual of a law.
+inline Measure residual_of(Law law) {
+  return judged_by(law, {Measure::residual}).measure;
+}
 
 /// @param where  named in the error, e.g. "--stop"
 /// @throws InputError for an unknown measure (with the nearest one) or a value that is not > 0

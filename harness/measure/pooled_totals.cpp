@@ -122,15 +122,10 @@ double of_contact(const ContactProblem& p, std::size_t c) {
                        3, sigma);
 }
 
-/// 3, or 2 where bodies twist freely about the normal.
-int rows_of_rolling(const ContactProblem& p, std::size_t k) {
-  return p.rolling.rows.empty() ? 3 : p.rolling.rows[k];
-}
-
 double of_rolling(const ContactProblem& p, std::size_t k) {
   const auto c = static_cast<std::size_t>(p.rolling.contact[k]);
   std::array<std::array<Triple, 3>, 2> linear{}, angular{};
-  const int rows = rows_of_rolling(p, k);
+  const int rows = p.rolling.rows_of(k);
   for (int row = 0; row < rows; ++row) {  // the first one is missing where there are two
     const auto axis = 3 * c + static_cast<std::size_t>(3 - rows + row);
     angular[0][row] = angular[1][row] = triple_at(p.frame, axis);
@@ -186,7 +181,7 @@ PooledReferee::PooledReferee(const ContactProblem& problem) : problem_(problem) 
   for (std::size_t k = 0; k < joints; ++k) length_.push_back(ratio(s_, of_equality(problem, k)));
 
   double squares = 0, count = 3.0 * static_cast<double>(n);
-  for (std::size_t k = 0; k < rolling; ++k) count += rows_of_rolling(problem, k);
+  for (std::size_t k = 0; k < rolling; ++k) count += problem.rolling.rows_of(k);
   for (const double r : problem.r) squares += r * r;
   const auto add_squares = [&](const std::vector<double>& r, std::size_t first) {
     for (std::size_t k = 0; k < r.size() / 3; ++k) {
@@ -222,7 +217,7 @@ PooledReferee::Totals PooledReferee::measure(const std::vector<double>& gamma,
       g.roll = triple_at(gamma, n + next, 1 / l);
       v.roll = triple_at(u, n + next, l);
       rho = problem_.rolling.rho[next] / l;
-      if (rows_of_rolling(problem_, next) == 2) {
+      if (!problem_.rolling.twists(next)) {
         twist = std::abs(g.roll[0]);
         g.roll[0] = v.roll[0] = 0;
       }

@@ -118,10 +118,9 @@ bool Recorder::out_of_time() {
 }
 
 double Recorder::aim(Law law) const {
-  const Measure residual = law == Law::convex ? Measure::residual : Measure::coulomb_residual;
   double aim = std::numeric_limits<double>::infinity();
   for (const Target& target : options_.stop) {
-    if (target.measure != residual) return 0;
+    if (target.measure != residual_of(law)) return 0;
     aim = std::min(aim, target.value);
   }
   return options_.stop.empty() ? 0 : aim;

@@ -123,8 +123,7 @@ void check_batch_request(const RunRequest& request) {
                      field.text(request));
   }
   const std::vector<Target>& stop = request.recorder.stop;
-  const Measure judged =
-      law_of(request) == Law::coulomb ? Measure::coulomb_residual : Measure::residual;
+  const Measure judged = residual_of(law_of(request));
   if (stop.size() != 1 || stop.front().measure != judged) {
     throw InputError("--batch", "--stop", name_of(judged) + "=VALUE, which its kernels measure",
                      targets_text(stop));

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -16,6 +15,7 @@
 
 #include "harness/run/child_process.hpp"
 #include "problems/base/error.hpp"
+#include "problems/base/options.hpp"
 
 namespace ccp {
 namespace {
@@ -126,9 +126,8 @@ double launch_limit() {
   constexpr double by_default = 120;  // s
   const char* const wanted = std::getenv(limit_variable);
   if (!wanted) return by_default;
-  char* end = nullptr;
-  const double seconds = std::strtod(wanted, &end);
-  if (end == wanted || *end != '\0' || !(seconds > 0)) {
+  double seconds = 0;
+  if (!parse_number(wanted, seconds) || !(seconds > 0)) {
     throw InputError(limit_variable, "", "seconds > 0", wanted);
   }
   return seconds;

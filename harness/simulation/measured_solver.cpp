@@ -13,10 +13,6 @@
 namespace ccp {
 namespace {
 
-Measure residual_of(Law law) {
-  return law == Law::coulomb ? Measure::coulomb_residual : Measure::residual;
-}
-
 class Judge : public Observer, public KnownAim {
  public:
   Judge(const Problem& problem, const StepAccuracy& accuracy, Law law,

@@ -55,8 +55,7 @@ void RegisteredStepSolver::solve(const ContactProblem& host, const StepAccuracy&
   solver_->setup(problem);
   const Info info = solver_->solve(solution, observer);
   if (accuracy.converged && info.status != Status::converged) {
-    const Measure judge =
-        solver_->law() == Law::coulomb ? Measure::coulomb_residual : Measure::residual;
+    const Measure judge = residual_of(solver_->law());
     throw InputError(fmt::format(
         "the step solver ended as {}, at a {} of {:.2g}, where it was to "
         "converge by its own tolerance{}{}",

@@ -170,28 +170,16 @@ bool has_reference(const std::string& path) {
   return open_problem(path).has("/reference");
 }
 
-namespace {
-
-/// Bytes of a problem's arrays.
-std::size_t size_of(const ContactProblem& problem) {
-  std::size_t bytes = 0;
-  for (const ArrayField& field : array_fields(const_cast<ContactProblem&>(problem))) {
-    if (field.doubles) bytes += field.doubles->size() * sizeof(double);
-    if (field.ints) bytes += field.ints->size() * sizeof(std::int32_t);
-    if (field.longs) bytes += field.longs->size() * sizeof(std::int64_t);
-  }
-  return bytes;
-}
-
-}  // namespace
-
 void write_problem(const std::string& path, const ContactProblem& problem, bool overwrite) {
   problem.validate(path);
   // In memory the file would be there twice beside the problem, to be put together and to be
   // written.
   constexpr std::size_t large = 16 << 20;
-  const auto storage =
-      size_of(problem) > large ? Hdf5File::Storage::disk : Hdf5File::Storage::memory;
+  std::size_t bytes = 0;
+  for (const ArrayField& field : array_fields(const_cast<ContactProblem&>(problem))) {
+    bytes += field.bytes();
+  }
+  const auto storage = bytes > large ? Hdf5File::Storage::disk : Hdf5File::Storage::memory;
   Hdf5File file = Hdf5File::create(path, overwrite, storage);
   put_problem(file, problem);
   file.commit();

@@ -69,18 +69,26 @@ std::vector<ArrayField> array_fields(ContactProblem& p) {
   return fields;
 }
 
+std::size_t ArrayField::size() const {
+  return doubles ? doubles->size() : ints ? ints->size() : longs->size();
+}
+
+std::size_t ArrayField::bytes() const {
+  return size() * (doubles ? sizeof(double) : ints ? sizeof(std::int32_t) : sizeof(std::int64_t));
+}
+
+const void* ArrayField::data() const {
+  if (doubles) return doubles->data();
+  if (ints) return ints->data();
+  return longs->data();
+}
+
 namespace {
 
 std::size_t tail_size(const ArrayField& field) {
   std::size_t size = 1;
   for (const std::size_t extent : field.tail) size *= extent;
   return size;
-}
-
-std::size_t field_size(const ArrayField& field) {
-  return field.doubles ? field.doubles->size()
-         : field.ints  ? field.ints->size()
-                       : field.longs->size();
 }
 
 void check_finite(const std::string& where, const std::string& path, const double* data,
@@ -135,7 +143,7 @@ std::pair<std::size_t, const char*> rows_of(const ArrayField& field, const Conta
 
 void check_shapes(const std::string& where, ContactProblem& p) {
   for (const ArrayField& field : array_fields(p)) {
-    const std::size_t size = field_size(field);
+    const std::size_t size = field.size();
     if (size == 0 && !field.required) continue;
     if (const auto [rows, of] = rows_of(field, p); of != nullptr) {
       const std::size_t expected = rows * tail_size(field);
@@ -473,13 +481,11 @@ std::string ContactProblem::content_hash() const {
   const double scalars[4] = {dt, gravity[0], gravity[1], gravity[2]};
   hash.update(scalars, sizeof scalars);
   for (const ArrayField& field : array_fields(self)) {
-    const std::uint64_t size = field_size(field);
+    const std::uint64_t size = field.size();
     if (size == 0 && !field.required) continue;
     hash.update(field.path + "\n");
     hash.update(&size, sizeof size);
-    if (field.doubles) hash.update(field.doubles->data(), size * sizeof(double));
-    if (field.ints) hash.update(field.ints->data(), size * sizeof(std::int32_t));
-    if (field.longs) hash.update(field.longs->data(), size * sizeof(std::int64_t));
+    hash.update(field.data(), field.bytes());
   }
   return hash.hex();
 }

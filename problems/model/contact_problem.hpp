@@ -66,7 +66,8 @@ struct RollingPool {
   std::vector<double> compliance;     ///< [k][2] 1/(kg m^2), about n and across; empty = zero
   std::vector<std::int32_t> rows;     ///< [k] 3, or 2 without that about n; empty = 3
   std::size_t size() const { return contact.size(); }
-  bool twists(std::size_t k) const { return rows.empty() || rows[k] == 3; }
+  int rows_of(std::size_t k) const { return rows.empty() ? 3 : rows[k]; }
+  bool twists(std::size_t k) const { return rows_of(k) == 3; }
 };
 
 /// Bilateral constraints, up to three rows each:
@@ -180,6 +181,10 @@ struct ArrayField {
     free
   } rows;  ///< what the first extent must be
   bool required;
+
+  std::size_t size() const;  ///< numbers that it has
+  std::size_t bytes() const;
+  const void* data() const;
 };
 
 /// The arrays that make up a problem of its form, in the order in which they are hashed. Reader,

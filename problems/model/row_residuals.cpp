@@ -68,7 +68,7 @@ RowResiduals row_residuals(const ContactProblem& problem, const std::vector<doub
     const Vec3 g = triple(gamma, n + j);
     const double along = sigma(problem.rolling.compliance, 2 * j),
                  across = sigma(problem.rolling.compliance, 2 * j + 1);
-    const int rows = problem.rolling.twists(j) ? 3 : 2;
+    const int rows = problem.rolling.rows_of(j);
     double d = (along + 2 * across) / rows;
     for (int row = 3 - rows; row < 3; ++row) {
       d += mobility(problem, c, axis_of(problem, c, row), true) / rows;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 
 #include "problems/base/error.hpp"
@@ -55,10 +54,6 @@ std::pair<Spheres, Spheres> split(const Spheres& all, const Predicate& first) {
   return parts;
 }
 
-void append(Spheres& to, const Spheres& from) {
-  for (std::size_t i = 0; i < from.count(); ++i) add_sphere(to, from, i);
-}
-
 Surroundings repeating(const PileOptions& pile, double period) {
   Surroundings around;
   around.period = period;
@@ -71,6 +66,15 @@ ShakeOptions flowing(const TiledPileOptions& o) {
   ShakeOptions step = pile_steps(o.pile, false);
   step.model.mu = o.flow_mu;
   return step;
+}
+
+PileSettling settling(const TiledPileOptions& o, double flow_time, const std::string& what) {
+  PileSettling how;
+  how.scene = "tiled-pile";
+  how.patience = o.settle_time;
+  how.flow_time = flow_time;
+  how.what = what;
+  return how;
 }
 
 /// m, of the highest centre.
@@ -92,11 +96,8 @@ Spheres settled_block(const TiledPileOptions& o, double height, double period, S
   Bodies bodies = sphere_bodies(loose_column(pile), false);
   const double top = highest(bodies.spheres());
   ShakeAmong stepper(flowing(o), repeating(pile, period));
-  PileSettling how;
-  how.scene = "tiled-pile";
-  how.patience = o.settle_time;
-  how.flow_time = std::sqrt(2 * top / pile.gravity) + 0.2;
-  how.what = fmt::format(" tile 1 of {}", o.tiles);
+  const PileSettling how =
+      settling(o, std::sqrt(2 * top / pile.gravity) + 0.2, fmt::format(" tile 1 of {}", o.tiles));
   settle_pile(pile, how, stepper, bodies, solver, report);
   return bodies.spheres();
 }
@@ -122,13 +123,10 @@ Spheres stirred_block(const TiledPileOptions& o, const Spheres& block, double pe
   around.held = held;
   Bodies bodies = sphere_bodies(moving, false);
   ShakeAmong stepper(flowing(o), around);
-  PileSettling how;
-  how.scene = "tiled-pile";
-  how.patience = o.settle_time;
-  how.flow_time = 2 * o.throwing / o.pile.gravity + 0.2;
-  how.what = fmt::format(" tile {} of {}", number + 1, o.tiles);
+  const PileSettling how = settling(o, 2 * o.throwing / o.pile.gravity + 0.2,
+                                    fmt::format(" tile {} of {}", number + 1, o.tiles));
   settle_pile(o.pile, how, stepper, bodies, solver, report);
-  append(held, bodies.spheres());
+  add_spheres(held, bodies.spheres());
   return held;
 }
 
@@ -204,11 +202,7 @@ void settle_surface(const TiledPileOptions& o, Heap& heap, StepSolver& solver,
   PileOptions pile = o.pile;
   pile.settle.max_iterations = surface_iterations;
   ShakeAmong stepper(pile_steps(pile, false), around);
-  PileSettling how;
-  how.scene = "tiled-pile";
-  how.patience = o.settle_time;
-  how.what = " the surface";
-  settle_pile(pile, how, stepper, bodies, solver, report);
+  settle_pile(pile, settling(o, 0, " the surface"), stepper, bodies, solver, report);
   for (std::size_t k = 0; k < moving.size(); ++k) {
     std::copy_n(&bodies.position[3 * k], 3, &heap.spheres.position[3 * moving[k]]);
   }

@@ -90,10 +90,10 @@ TripleRows rows_of(const ContactProblem& problem) {
   }
   for (std::size_t k = 0; k < problem.rolling.size(); ++k) {
     const std::int32_t c = problem.rolling.contact[k];
+    const Vec3 n = normal_without_twist(problem, k);
+    const double axis[3] = {n.x, n.y, n.z};
     for (std::size_t side = 0; side < 2; ++side) {
       std::array<double, 18> row{};
-      const Vec3 n = normal_without_twist(problem, k);
-      const double axis[3] = {n.x, n.y, n.z};
       for (std::size_t p = 0; p < 3; ++p) {
         for (std::size_t q = 0; q < 3; ++q) {
           row[6 * p + 3 + q] =

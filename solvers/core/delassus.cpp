@@ -7,7 +7,6 @@
 namespace ccp {
 namespace {
 
-/// Three entries per contact, where they lie.
 /// Contacts of the body that has most, whatever ranks they are on.
 double most_neighbours_of_ranks(const ContactProblem& problem, const BodyExchange& exchange,
                                 const Ranks& ranks) {

@@ -127,6 +127,44 @@ struct BlockSum<3> {
 
 }  // namespace
 
+namespace {
+
+/// Row i of a triangular solve L y = b, or L^T y = b with its blocks by columns:
+/// D^-1 (b - (L - D) from), D the diagonal blocks of L; `from` may be null, for zero. It is the
+/// exact solve where rows that it depends on come before and `from` is where they are written, and
+/// a sweep of Jacobi's method otherwise.
+template <int NB, class Real, bool transposed>
+struct TriangularRow {
+  DeviceArray<const int*> offset, other;  ///< blocks beside the diagonal by rows, and their columns
+  const Real* factor;
+  const double *inverse, *b, *from;
+  double* to;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const int i) const {
+    constexpr std::size_t size = NB * NB, packed = block::packed<NB>;
+    block::Accumulator<NB> sum(b + static_cast<std::size_t>(NB) * i);
+    const int end = from == nullptr ? offset(i) : offset(i + 1);
+    for (int k = offset(i); k < end; ++k) {
+      sum.subtract(factor + size * k, from + static_cast<std::size_t>(NB) * other(k));
+    }
+    double z[NB];
+    sum.get(z);
+    if constexpr (transposed) {
+      block::lower_apply_transposed<NB>(inverse + packed * i, z);
+    } else {
+      block::lower_apply<NB>(inverse + packed * i, z);
+    }
+    for (int p = 0; p < NB; ++p) to[NB * i + p] = z[p];
+  }
+};
+
+template <int NB, class Real>
+using ForwardRow = TriangularRow<NB, Real, false>;
+template <int NB, class Real>
+using BackwardRow = TriangularRow<NB, Real, true>;
+
+}  // namespace
+
 template <int NB, class Real>
 IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, FactorKind kind,
                                                  const DeviceArray<int*>& source,
@@ -264,12 +302,8 @@ void IncompleteCholesky<NB, Real>::apply(const Vector& x, Vector& y, Teuchos::ET
 
 template <int NB, class Real>
 void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
-  constexpr std::size_t size = NB * NB, packed = block::packed<NB>;
-  const auto row_offset = pattern_.row_offset, column = pattern_.column,
-             column_offset = pattern_.column_offset, row = pattern_.row;
+  constexpr std::size_t packed = block::packed<NB>;
   const double* const inverse = inverse_.data();
-  const Real* const factor = factor_.data();
-  const Real* const factor_by_column = factor_by_column_.data();
   if (kind_ == FactorKind::diagonal) {
     Kokkos::parallel_for(
         "ccp::IncompleteCholesky::block_jacobi", range(pattern_.rows), KOKKOS_LAMBDA(const int i) {
@@ -285,78 +319,30 @@ void IncompleteCholesky<NB, Real>::solve(const double* in, double* out) const {
     solve_by_sweeps(in, out);
     return;
   }
+  const ForwardRow<NB, Real> forward{
+      pattern_.row_offset, pattern_.column, factor_.data(), inverse, in, out, out};
   sweep(
       "ccp::IncompleteCholesky::forward", pattern_, level_offset_, false,
-      KOKKOS_LAMBDA(const int i, int) {
-        block::Accumulator<NB> sum(in + static_cast<std::size_t>(NB) * i);
-        const int end = row_offset(i + 1);
-        for (int k = row_offset(i); k < end; ++k) {
-          sum.subtract(factor + size * k, out + static_cast<std::size_t>(NB) * column(k));
-        }
-        double z[NB];
-        sum.get(z);
-        block::lower_apply<NB>(inverse + packed * i, z);
-        for (int p = 0; p < NB; ++p) out[NB * i + p] = z[p];
-      });
+      KOKKOS_LAMBDA(const int i, int) { forward(i); });
+  const BackwardRow<NB, Real> backward{
+      pattern_.column_offset, pattern_.row, factor_by_column_.data(), inverse, out, out, out};
   sweep(
       "ccp::IncompleteCholesky::backward", pattern_, level_offset_, true,
-      KOKKOS_LAMBDA(const int i, int) {
-        block::Accumulator<NB> sum(out + static_cast<std::size_t>(NB) * i);
-        const int end = column_offset(i + 1);
-        for (int l = column_offset(i); l < end; ++l) {
-          sum.subtract(factor_by_column + size * l, out + static_cast<std::size_t>(NB) * row(l));
-        }
-        double z[NB];
-        sum.get(z);
-        block::lower_apply_transposed<NB>(inverse + packed * i, z);
-        for (int p = 0; p < NB; ++p) out[NB * i + p] = z[p];
-      });
+      KOKKOS_LAMBDA(const int i, int) { backward(i); });
 }
-
-namespace {
-
-/// A Jacobi sweep for L y = b, or L^T y = b with its blocks by columns: row i of
-/// D^-1 (b - (L - D) from), where `from` may be null, for zero.
-template <int NB, class Real, bool transposed>
-struct JacobiSweep {
-  DeviceArray<const int*> offset, other;  ///< blocks beside the diagonal by rows, and their columns
-  const Real* factor;
-  const double *inverse, *b, *from;
-  double* to;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const int i) const {
-    block::Accumulator<NB> sum(b + static_cast<std::size_t>(NB) * i);
-    const int end = from == nullptr ? offset(i) : offset(i + 1);
-    for (int k = offset(i); k < end; ++k) {
-      sum.subtract(factor + static_cast<std::size_t>(NB * NB) * k,
-                   from + static_cast<std::size_t>(NB) * other(k));
-    }
-    double z[NB];
-    sum.get(z);
-    const double* const own = inverse + static_cast<std::size_t>(block::packed<NB>) * i;
-    if constexpr (transposed) {
-      block::lower_apply_transposed<NB>(own, z);
-    } else {
-      block::lower_apply<NB>(own, z);
-    }
-    for (int p = 0; p < NB; ++p) to[NB * i + p] = z[p];
-  }
-};
-
-}  // namespace
 
 template <int NB, class Real>
 void IncompleteCholesky<NB, Real>::solve_by_sweeps(const double* in, double* out) const {
-  JacobiSweep<NB, Real, false> forward{
+  ForwardRow<NB, Real> forward{
       pattern_.row_offset, pattern_.column, factor_.data(), inverse_.data(), in, nullptr,
       swept_[0].data()};
-  JacobiSweep<NB, Real, true> backward{pattern_.column_offset,
-                                       pattern_.row,
-                                       factor_by_column_.data(),
-                                       inverse_.data(),
-                                       nullptr,
-                                       nullptr,
-                                       nullptr};
+  BackwardRow<NB, Real> backward{pattern_.column_offset,
+                                 pattern_.row,
+                                 factor_by_column_.data(),
+                                 inverse_.data(),
+                                 nullptr,
+                                 nullptr,
+                                 nullptr};
   for (int k = 0; k <= sweeps_; ++k) {
     forward.to = swept_[k % 2].data();
     Kokkos::parallel_for("ccp::IncompleteCholesky::forward_sweep", range(pattern_.rows), forward);

@@ -5,7 +5,6 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <numeric>
 
 #include "harness/simulation/step_solver.hpp"
 #include "problems/dynamics/steppers/shake_among.hpp"
@@ -45,9 +44,7 @@ Spheres with_neighbours(std::size_t middle, std::size_t first_neighbour) {
   for (int j = -1; j <= 1; ++j) {
     for (int i = -1; i <= 1; ++i) {
       const Tile& tile = tiles()[i == 0 && j == 0 ? middle : next++ % tiles().size()];
-      for (std::size_t k = 0; k < tile.spheres.count(); ++k) {
-        add_sphere(all, tile.spheres, k, i * tile.period, j * tile.period);
-      }
+      add_spheres(all, tile.spheres, i * tile.period, j * tile.period);
     }
   }
   return all;

@@ -286,18 +286,32 @@ std::set<long long> bodies_of(const ContactProblem& host, int rank, int ranks) {
   return bodies;
 }
 
+/// What a rank reaches into others, and which bodies these should be.
+struct Reach {
+  ProblemPart part;
+  OverlappedPart found;
+  std::set<long long> expected;
+  std::vector<long long> bodies;  ///< the same, as `found` should have them
+
+  Reach(const ContactProblem& host, const Ranks& ranks, int layers)
+      : part(read_part(SharedFile(ranks, host).path(), ranks)),
+        found(overlapped_part(part.problem, part.distribution, layers)),
+        bodies(part.distribution.owned_body) {
+    const std::set<long long> owned(bodies.begin(), bodies.end());
+    expected = around(host, owned, layers);
+    std::set_difference(expected.begin(), expected.end(), owned.begin(), owned.end(),
+                        std::back_inserter(bodies));
+  }
+};
+
 void check_overlap(const ContactProblem& host, int layers) {
   const MpiSession mpi;
   const Ranks& ranks = mpi.world();
-  const SharedFile file(ranks, host);
-  const ProblemPart part = read_part(file.path(), ranks);
-  const Distribution& d = part.distribution;
-  const OverlappedPart found = overlapped_part(part.problem, d, layers);
-  const std::set<long long> owned(d.owned_body.begin(), d.owned_body.end());
-  const std::set<long long> expected = around(host, owned, layers);
-  std::vector<long long> bodies = d.owned_body, contacts = d.contact;
-  std::set_difference(expected.begin(), expected.end(), owned.begin(), owned.end(),
-                      std::back_inserter(bodies));
+  const Reach reach(host, ranks, layers);
+  const Distribution& d = reach.part.distribution;
+  const std::set<long long>& expected = reach.expected;
+  const std::vector<long long>& bodies = reach.bodies;
+  std::vector<long long> contacts = d.contact;
   const auto touches = [&](long long c) {
     return expected.count(host.contact_bodies[2 * c]) > 0 ||
            expected.count(host.contact_bodies[2 * c + 1]) > 0;
@@ -306,7 +320,7 @@ void check_overlap(const ContactProblem& host, int layers) {
     const bool own = std::binary_search(d.contact.begin(), d.contact.end(), c);
     if (!own && touches(c)) contacts.push_back(c);
   }
-  const ContactProblem& problem = found.problem;
+  const ContactProblem& problem = reach.found.problem;
   bool same = problem.inverse_mass == rows_of(host.inverse_mass, bodies, 1) &&
               problem.contacts() == contacts.size();
   if (host.rotates()) {
@@ -347,19 +361,12 @@ namespace {
 void check_subparts(const ContactProblem& host, int all_parts, int layers) {
   const MpiSession mpi;
   const Ranks& ranks = mpi.world();
-  const SharedFile file(ranks, host);
-  const ProblemPart part = read_part(file.path(), ranks);
-  const Distribution& d = part.distribution;
-  const OverlappedPart reach = overlapped_part(part.problem, d, layers);
-  const std::set<long long> owned(d.owned_body.begin(), d.owned_body.end());
-  const std::set<long long> reached = around(host, owned, layers);
-  std::vector<long long> number = d.owned_body;  // of the bodies of `reach`
-  std::set_difference(reached.begin(), reached.end(), owned.begin(), owned.end(),
-                      std::back_inserter(number));
+  const Reach reach(host, ranks, layers);
+  const std::vector<long long>& number = reach.bodies;
   const int of_rank = all_parts / ranks.size();
   int wrong = 0;
   long long bodies = 0;
-  std::vector<Subpart> found = subparts(reach, d, of_rank, layers);
+  std::vector<Subpart> found = subparts(reach.found, reach.part.distribution, of_rank, layers);
   auto next = found.begin();
   for (int p = 0; p < of_rank; ++p) {
     const std::set<long long> own = bodies_of(host, ranks.rank() * of_rank + p, all_parts);

@@ -18,6 +18,10 @@ void add_sphere(Spheres& to, const Spheres& from, std::size_t i, double x, doubl
   to.mass.push_back(from.mass[i]);
 }
 
+void add_spheres(Spheres& to, const Spheres& from, double x, double y) {
+  for (std::size_t i = 0; i < from.count(); ++i) add_sphere(to, from, i, x, y);
+}
+
 std::pair<std::vector<std::int32_t>, Spheres> copies_across(const Spheres& spheres, double period,
                                                             double reach) {
   std::pair<std::vector<std::int32_t>, Spheres> copies;
@@ -51,14 +55,13 @@ ContactProblem ShakeAmong::problem(const Bodies& bodies) const {
   // that move, then copies of either.
   Spheres all = around_.held;
   const auto held = static_cast<std::int32_t>(all.count());
-  const Spheres moving = bodies.spheres();
-  for (std::size_t i = 0; i < moving.count(); ++i) add_sphere(all, moving, i);
+  add_spheres(all, bodies.spheres());
   const auto own = static_cast<std::int32_t>(all.count());
   std::vector<std::int32_t> original;
   if (around_.period > 0) {
     auto [of, copies] = copies_across(all, around_.period, around_.reach);
     original = std::move(of);
-    for (std::size_t i = 0; i < copies.count(); ++i) add_sphere(all, copies, i);
+    add_spheres(all, copies);
   }
   const auto original_of = [&](std::int32_t i) {
     return i < own ? i : original[static_cast<std::size_t>(i - own)];

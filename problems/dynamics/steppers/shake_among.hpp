@@ -40,5 +40,7 @@ std::pair<std::vector<std::int32_t>, Spheres> copies_across(const Spheres& spher
 
 /// Adds sphere i of `from`, moved by (x, y).
 void add_sphere(Spheres& to, const Spheres& from, std::size_t i, double x = 0, double y = 0);
+/// Adds all of them, moved by (x, y).
+void add_spheres(Spheres& to, const Spheres& from, double x = 0, double y = 0);
 
 }  // namespace ccp

@@ -17,6 +17,14 @@ namespace {
 constexpr const char *local_group = "/fclib_local", *global_group = "/fclib_global",
                      *rolling_group = "/fclib_global_rolling";
 
+struct GroupRow {
+  FclibGroup group;
+  const char *option, *path;
+};
+constexpr GroupRow group_table[] = {{FclibGroup::local, "local", local_group},
+                                    {FclibGroup::global, "global", global_group},
+                                    {FclibGroup::rolling, "rolling", rolling_group}};
+
 /// Reads the parts of one FCLIB file. Whatever sizes the file claims are compared with what it
 /// holds before anything of that size is made.
 class FclibReader {
@@ -28,17 +36,14 @@ class FclibReader {
   /// The group of the problem. @throws InputError if it is none that can be imported, or if there
   /// are two and none is asked for
   std::string problem_group(FclibGroup asked) const {
-    const std::vector<std::string> groups{local_group, global_group, rolling_group};
-    if (asked != FclibGroup::any) {
-      const std::string& group = groups[static_cast<std::size_t>(asked) - 1];
-      if (!file_.has(group)) refuse("", "a group " + group, "none");
-      return group;
+    std::vector<std::string> wanted, found;
+    for (const GroupRow& row : group_table) {
+      if (asked == FclibGroup::any || asked == row.group) wanted.emplace_back(row.path);
     }
-    std::vector<std::string> found;
-    for (const std::string& group : groups) {
-      if (file_.has(group)) found.push_back(group);
+    for (const std::string& path : wanted) {
+      if (file_.has(path)) found.push_back(path);
     }
-    if (found.empty()) refuse("", fmt::format("a group {}", fmt::join(groups, " or ")), "none");
+    if (found.empty()) refuse("", fmt::format("a group {}", fmt::join(wanted, " or ")), "none");
     if (found.size() > 1) {
       refuse("", "one problem, or --group local, global or rolling",
              fmt::format("{}", fmt::join(found, " and ")));
@@ -487,10 +492,10 @@ class Fclib : public Importer {
     const FclibForm form = form_ == "bodies"      ? FclibForm::bodies
                            : form_ == "assembled" ? FclibForm::assembled
                                                   : FclibForm::automatic;
-    const FclibGroup group = group_ == "local"     ? FclibGroup::local
-                             : group_ == "global"  ? FclibGroup::global
-                             : group_ == "rolling" ? FclibGroup::rolling
-                                                   : FclibGroup::any;
+    FclibGroup group = FclibGroup::any;
+    for (const GroupRow& row : group_table) {
+      if (group_ == row.option) group = row.group;
+    }
     Imported imported = import_fclib(path, form, tools.factorise, group);
     imported.problem.source.licence = licence_;
     return imported;
