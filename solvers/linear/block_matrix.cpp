@@ -118,7 +118,7 @@ Teuchos::RCP<SymmetricBlocks> make_symmetric_blocks(const HostBlocks& blocks) {
                         blocks.columns.begin() + blocks.row_offsets[i + 1] - 1);
     lower.offset.push_back(static_cast<int>(lower.column.size()));
   }
-  const BlockPattern pattern = make_pattern(lower, consecutive_levels(lower));
+  const BlockPattern pattern = make_pattern(lower);
   Teuchos::RCP<SymmetricBlocks> matrix;
   if (blocks.block_size == 3) {
     matrix = Teuchos::rcp(new SymmetricBlockMatrix<3>(pattern));

@@ -188,7 +188,7 @@ struct HostBlocks {
   std::size_t rows() const { return row_offsets.size() - 1; }
 };
 
-/// A symmetric matrix of square blocks, whatever their size. Its rows are sorted by level.
+/// A symmetric matrix of square blocks, whatever their size.
 class SymmetricBlocks : public Operator {
  public:
   /// 3 or 6.
@@ -203,8 +203,7 @@ class SymmetricBlocks : public Operator {
   BlockPattern pattern_;
 };
 
-/// From host data of blocks of 3 or 6, rows as they come: those that follow one another without
-/// touching are a level.
+/// From host data of blocks of 3 or 6, rows as they come.
 Teuchos::RCP<SymmetricBlocks> make_symmetric_blocks(const HostBlocks& blocks);
 
 /// The diagonal blocks packed, the off-diagonal ones of both triangles as block::expand takes them,

@@ -31,7 +31,7 @@ LowerRows lower_rows(int rows, std::vector<std::pair<int, int>> pairs) {
   return lower;
 }
 
-BlockPattern make_pattern(const LowerRows& lower, const std::vector<int>& level_offset) {
+BlockPattern make_pattern(const LowerRows& lower) {
   const std::size_t m = lower.offset.size() - 1, blocks = lower.column.size();
   const std::vector<int> column_offset = column_offsets(lower);
   std::vector<int> row(blocks), place(blocks);
@@ -46,8 +46,12 @@ BlockPattern make_pattern(const LowerRows& lower, const std::vector<int>& level_
   BlockPattern pattern;
   pattern.rows = static_cast<int>(m);
   pattern.blocks = static_cast<int>(blocks);
-  pattern.level_offset =
-      upload<Ints>("ccp::BlockPattern::level", level_offset, level_offset.size());
+  const LevelOrder levels = level_order(lower);
+  pattern.level_offset = upload<Ints>("ccp::BlockPattern::level_offset", levels.level_offset,
+                                      levels.level_offset.size());
+  if (!std::is_sorted(levels.row.begin(), levels.row.end())) {
+    pattern.level_row = upload<Ints>("ccp::BlockPattern::level_row", levels.row, m);
+  }
   pattern.row_offset = upload<Ints>("ccp::BlockPattern::row_offset", lower.offset, m + 1);
   pattern.column = upload<Ints>("ccp::BlockPattern::column", lower.column, blocks);
   pattern.column_offset = upload<Ints>("ccp::BlockPattern::column_offset", column_offset, m + 1);
@@ -81,16 +85,6 @@ LevelOrder level_order(const LowerRows& lower) {
   order.row.resize(level.size());
   for (int i = 0; i < lower.rows(); ++i) order.row[next[level[i]]++] = i;
   return order;
-}
-
-std::vector<int> consecutive_levels(const LowerRows& lower) {
-  std::vector<int> offset{0};
-  for (int i = 0; i < lower.rows(); ++i) {
-    const int begin = lower.offset[i], end = lower.offset[i + 1];
-    if (begin < end && lower.column[end - 1] >= offset.back()) offset.push_back(i);
-  }
-  if (lower.rows() > 0) offset.push_back(lower.rows());
-  return offset;
 }
 
 SortedRows sort_rows(const LowerRows& lower, const std::vector<int>& row) {

@@ -14,13 +14,14 @@ struct LowerRows {
   int rows() const { return static_cast<int>(offset.size()) - 1; }
 };
 
-/// Pattern of a symmetric block matrix whose rows have been sorted by level: a row depends, through
-/// its entries left of the diagonal, on rows of lower levels only. Whatever sweeps through the rows
-/// (a factorisation, a triangular solve) may treat the rows of one level in any order or at once.
+/// Pattern of a symmetric block matrix, and the levels of its rows: a row depends, through its
+/// entries left of the diagonal, on rows of lower levels only. Whatever sweeps through the rows (a
+/// factorisation, a triangular solve) may treat the rows of one level in any order or at once.
 struct BlockPattern {
   int rows = 0;
   int blocks = 0;                   ///< off-diagonal blocks of the lower triangle
-  DeviceArray<int*> level_offset;   ///< [levels + 1] first row of each level
+  DeviceArray<int*> level_row;      ///< [rows] by level; empty = rows are sorted by level
+  DeviceArray<int*> level_offset;   ///< [levels + 1] first place of each level in level_row
   DeviceArray<int*> row_offset;     ///< [rows + 1] blocks left of the diagonal, by rows
   DeviceArray<int*> column;         ///< [blocks] ascending within a row
   DeviceArray<int*> column_offset;  ///< [rows + 1] the same blocks by columns
@@ -32,8 +33,8 @@ struct BlockPattern {
 /// From pairs (row, column), row > column, in any order and as often as you like.
 LowerRows lower_rows(int rows, std::vector<std::pair<int, int>> pairs);
 
-/// The pattern on the device, with its transposed lists. @param level_offset  as in BlockPattern
-BlockPattern make_pattern(const LowerRows& lower, const std::vector<int>& level_offset);
+/// The pattern on the device, with its transposed lists and its levels.
+BlockPattern make_pattern(const LowerRows& lower);
 
 /// The rows of a pattern, back on the host.
 LowerRows lower_rows(const BlockPattern& pattern);
@@ -45,10 +46,6 @@ struct LevelOrder {
   std::vector<int> level_offset;  ///< first position of each level, and the number of rows
 };
 LevelOrder level_order(const LowerRows& lower);
-
-/// Levels without sorting: as many rows as follow one another and do not touch. Rows that are
-/// sorted by level give their levels. @return as BlockPattern::level_offset
-std::vector<int> consecutive_levels(const LowerRows& lower);
 
 /// A pattern in an order in which no row passes a neighbour, so that every pair stays below the
 /// diagonal, and which pair of the first pattern each of its pairs was.

@@ -18,14 +18,25 @@ int team_size() {
 
 /// Calls row(i, thread) for all rows, those of one level in parallel, level after level from the
 /// lowest, or `down` from the highest. On a device few levels, as colours make them, are a kernel
-/// each, which has the whole device; many are one team's.
+/// each, which has the whole device; many are one team's. One thread takes the rows as they come.
 /// @param host_offset  pattern.level_offset on the host
 template <class Row>
 void sweep(const std::string& label, const BlockPattern& pattern,
-           const std::vector<int>& host_offset, bool down, const Row& row) {
+           const std::vector<int>& host_offset, bool down, const Row& row_of) {
   constexpr int few = 100;
-  const auto offset = pattern.level_offset;
-  const int levels = pattern.levels();
+  const auto offset = pattern.level_offset, order = pattern.level_row;
+  const int levels = pattern.levels(), rows = pattern.rows;
+  if (on_host && team_size() == 1) {
+    Kokkos::parallel_for(
+        label, range(1), KOKKOS_LAMBDA(const int) {
+          for (int i = 0; i < rows; ++i) row_of(down ? rows - 1 - i : i, 0);
+        });
+    return;
+  }
+  const bool sorted = order.extent(0) == 0;
+  const auto row = KOKKOS_LAMBDA(const int k, const int thread) {
+    row_of(sorted ? k : order(k), thread);
+  };
   if (!on_host && levels <= few) {
     for (int k = 0; k < levels; ++k) {
       const int level = down ? levels - 1 - k : k;

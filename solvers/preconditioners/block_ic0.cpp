@@ -10,7 +10,7 @@ namespace {
 template <int NB, class Real>
 using FactorOperator = Teuchos::RCP<IncompleteCholesky<NB, Real>>;
 
-/// Of a matrix in body space, whose rows are sorted by level as they are.
+/// Of a matrix in body space, in the order that its rows have.
 template <int NB, class Real>
 class StoredFactor : public BlockFactor {
  public:
@@ -30,7 +30,7 @@ class StoredFactor : public BlockFactor {
       }
     }
     factor_ = Teuchos::rcp(new IncompleteCholesky<NB, Real>(
-        make_pattern(filled, consecutive_levels(filled)), FactorKind::cholesky,
+        make_pattern(filled), FactorKind::cholesky,
         upload<DeviceArray<int*>>("ccp::BlockIc1::source", source, source.size()), {}, sweeps));
   }
   bool factorize(double shift, double least, bool complete) override {
@@ -70,7 +70,7 @@ class ScatteredFactor : public BlockFactor {
         upload<Places>("ccp::BlockIc0::diagonal_place", diagonal, diagonal.size());
     blocks_.lower_place = upload<Places>("ccp::BlockIc0::lower_place", lower, lower.size());
     factor_ = Teuchos::rcp(new IncompleteCholesky<3, double>(
-        make_pattern(sorted.rows, order.level_offset), FactorKind::cholesky, {},
+        make_pattern(sorted.rows), FactorKind::cholesky, {},
         upload<DeviceArray<int*>>("ccp::BlockIc0::order", order.row, order.row.size()), sweeps));
   }
   bool factorize(double shift, double least, bool complete) override {

@@ -57,10 +57,9 @@ FullRows full_rows(const BlockPattern& pattern) {
 }
 
 /// Rows sorted by colour, first fit in their own order: those of a colour do not touch, so that
-/// they are a level.
+/// there are at most as many levels as colours.
 struct ColoredRows {
   LowerRows lower;
-  std::vector<int> level_offset{0};
   std::vector<int> order;                     ///< [rows] the row at each position
   std::vector<std::size_t> diagonal, source;  ///< where the values of rows and blocks are
 };
@@ -92,7 +91,6 @@ ColoredRows color(const FullRows& full) {
   result.lower.offset.push_back(0);
   for (int i = 0; i < full.rows(); ++i) {
     const int row = result.order[i];
-    if (i > 0 && color[row] != color[result.order[i - 1]]) result.level_offset.push_back(i);
     result.diagonal.push_back(full.diagonal[row]);
     std::vector<std::pair<int, std::size_t>> left;
     for (std::size_t k = full.offset[row]; k < full.offset[row + 1]; ++k) {
@@ -105,7 +103,6 @@ ColoredRows color(const FullRows& full) {
     }
     result.lower.offset.push_back(static_cast<int>(result.lower.column.size()));
   }
-  if (full.rows() > 0) result.level_offset.push_back(full.rows());
   return result;
 }
 
@@ -114,7 +111,7 @@ using Places = DeviceArray<std::size_t*>;
 template <int NB>
 Teuchos::RCP<IncompleteCholesky<NB, double>> make_factor(const ColoredRows& rows, FactorKind kind) {
   return Teuchos::rcp(new IncompleteCholesky<NB, double>(
-      make_pattern(rows.lower, rows.level_offset), kind, {},
+      make_pattern(rows.lower), kind, {},
       upload<DeviceArray<int*>>("ccp::Colored::order", rows.order, rows.order.size())));
 }
 

@@ -34,7 +34,7 @@ struct PreconditionerInput {
   Teuchos::RCP<const CrsMatrix> crs;             ///< null unless asked for
   Teuchos::RCP<const BlockCrsMatrix> block_crs;  ///< null unless asked for
   Space space = Space::contact;
-  /// Body space: the matrix, rows sorted by level; null in contact space.
+  /// Body space: the matrix; null in contact space.
   Teuchos::RCP<const SymmetricBlocks> ordered = Teuchos::null;
   /// Contact space: diagonal blocks whose sums have lost too much, by their roots.
   BlockRoots roots = {};

@@ -1,6 +1,7 @@
 #include "solvers/velocity_space/body_order.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <queue>
 #include <utility>
@@ -108,48 +109,34 @@ std::vector<int> elimination_order(const ContactProblem& problem, const BodyGrap
   return order;
 }
 
-/// Sorts an elimination order by level: a body's level is one above the highest of the neighbours
-/// eliminated before it. The factorisation stays the same; rows of a level become neighbours in
-/// memory, those of a level in the order of what they touch in the levels below.
-/// @return first position of each level
-std::vector<int> sort_by_level(const BodyGraph& graph, std::vector<int>& order) {
-  const int m = static_cast<int>(order.size());
-  std::vector<int> rank(m), level(m, 0);
-  for (int k = 0; k < m; ++k) rank[order[k]] = k;
-  int levels = 0;
-  for (int i : order) {
+/// Sorts an elimination order depth first: a body comes as soon as all neighbours before it have
+/// come, the last that became ready first. No body passes a neighbour, so that the factorisation
+/// stays the same; and what a row touches has mostly been touched not long ago, in caches' terms.
+void sort_depth_first(const BodyGraph& graph, std::vector<int>& order) {
+  const std::size_t m = order.size();
+  std::vector<int> rank(m), waits_for(m, 0), ready, released;
+  for (std::size_t k = 0; k < m; ++k) rank[order[k]] = static_cast<int>(k);
+  const auto for_each_later = [&](int i, const auto& act) {
     for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
-      const int j = graph.neighbour[k];
-      if (rank[j] < rank[i]) level[i] = std::max(level[i], level[j] + 1);
+      if (rank[graph.neighbour[k]] > rank[i]) act(graph.neighbour[k]);
     }
-    levels = std::max(levels, level[i] + 1);
+  };
+  const auto first_on_top = [&](int a, int b) { return rank[a] > rank[b]; };
+  for (const int i : order) for_each_later(i, [&](int j) { ++waits_for[j]; });
+  std::copy_if(order.rbegin(), order.rend(), std::back_inserter(ready),
+               [&](int i) { return waits_for[i] == 0; });
+  order.clear();
+  while (!ready.empty()) {
+    const int i = ready.back();
+    ready.pop_back();
+    order.push_back(i);
+    released.clear();
+    for_each_later(i, [&](int j) {
+      if (--waits_for[j] == 0) released.push_back(j);
+    });
+    std::sort(released.begin(), released.end(), first_on_top);
+    ready.insert(ready.end(), released.begin(), released.end());
   }
-  std::vector<int> offset(levels + 1, 0);
-  for (int i = 0; i < m; ++i) ++offset[level[i] + 1];
-  std::partial_sum(offset.begin(), offset.end(), offset.begin());
-  std::vector<int> fill(offset.begin(), offset.end() - 1);
-  for (int i = 0; i < m; ++i) order[fill[level[i]]++] = i;
-
-  std::vector<int> position(m);
-  std::vector<double> key(m, 0.0);
-  for (int l = 0; l < levels; ++l) {
-    for (int k = offset[l]; k < offset[l + 1]; ++k) {
-      const int i = order[k];
-      double sum = 0, count = 0;
-      for (int e = graph.offset[i]; e < graph.offset[i + 1]; ++e) {
-        const int j = graph.neighbour[e];
-        if (level[j] >= l) continue;
-        const int width = offset[level[j] + 1] - offset[level[j]];
-        sum += static_cast<double>(position[j] - offset[level[j]]) / width;
-        count += 1;
-      }
-      key[i] = count > 0 ? sum / count : i;
-    }
-    std::stable_sort(order.begin() + offset[l], order.begin() + offset[l + 1],
-                     [&](int a, int b) { return key[a] < key[b]; });
-    for (int k = offset[l]; k < offset[l + 1]; ++k) position[order[k]] = k;
-  }
-  return offset;
 }
 
 /// Adds the neighbours that eliminating each body once would join, each named once.
@@ -194,7 +181,7 @@ BodyOrder order_bodies(const ContactProblem& problem, const std::string& orderin
   BodyOrder result;
   result.body = elimination_order(problem, graph, ordering);
   if (fill) graph = filled_graph(graph, result.body);
-  result.level_offset = sort_by_level(graph, result.body);
+  sort_depth_first(graph, result.body);
   const std::size_t m = result.body.size();
   result.position.resize(m);
   for (std::size_t k = 0; k < m; ++k) result.position[result.body[k]] = static_cast<int>(k);

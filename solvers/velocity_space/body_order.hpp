@@ -7,16 +7,16 @@
 
 namespace ccp {
 
-/// An order in which bodies are eliminated, sorted by level: a body depends, through the neighbours
-/// eliminated before it, on bodies of lower levels only.
+/// An order in which bodies are eliminated, in which most neighbours are near each other: each is
+/// followed by those that waited for it last.
 struct BodyOrder {
-  std::vector<int> body;          ///< [m] the body at each position
-  std::vector<int> position;      ///< [m] its inverse
-  std::vector<int> level_offset;  ///< first position of each level, and m
+  std::vector<int> body;      ///< [m] the body at each position
+  std::vector<int> position;  ///< [m] its inverse
 };
 
 /// @param ordering  see VelocitySystem::orderings()
-/// @param fill      levels allow for the pairs that eliminating each body joins
+/// @param fill      the factorisation with the pairs that eliminating each body joins is also that
+///                  of the order asked for
 /// @throws InputError for ordering gravity without gravity or positions in the problem
 BodyOrder order_bodies(const ContactProblem& problem, const std::string& ordering, bool fill);
 

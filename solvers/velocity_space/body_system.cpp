@@ -31,6 +31,9 @@ class BodySystem : public VelocitySystem {
   Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
   PreconditionerReport precondition() override;
   void begin() override { strong_ = false; }
+  void drop_preconditioner() override {
+    for (auto& preconditioner : preconditioner_) preconditioner = nullptr;
+  }
   bool strengthen() override;
   Teuchos::RCP<const Operator> preconditioner() const override {
     return preconditioner_[strong_]->inverse();
@@ -114,7 +117,7 @@ BodySystem<NB>::BodySystem(const Problem* pooled, const ContactProblem& host,
 
   using Ints = DeviceArray<int*>;
   using IntPairs = DeviceArray<int* [2]>;
-  pattern_ = make_pattern(lower, order.level_offset);
+  pattern_ = make_pattern(lower);
   block_contacts_ =
       upload<IntPairs>("ccp::BodySystem::block_contacts", contact_range, pattern_.blocks);
   contact_order_ = upload<Ints>("ccp::BodySystem::contact_order", contact_order, n);

@@ -8,9 +8,8 @@
 namespace ccp {
 namespace {
 
-// When the structure is analysed anew: a block that it has not is so many times above the
-// threshold, or only this part of what it has is still above.
-constexpr double missed = 10, still_needed = 0.7;
+// The structure is analysed anew when a block that it has not is so many times above the threshold.
+constexpr double missed = 10;
 
 }  // namespace
 
@@ -20,6 +19,7 @@ ThinnedFactor::ThinnedFactor(const Options& options, VelocitySystem& system, Inf
 void ThinnedFactor::analyse() {
   const Stopwatch watch(info_.timers["symbolic"]);
   kept_.clear();
+  kept_blocks_ = 0;
   if (options_.thinning > 0) {
     for (const double norm : system_.block_norms()) {
       kept_.push_back(!(norm < options_.thinning) ? 1 : 0);
@@ -32,19 +32,39 @@ void ThinnedFactor::analyse() {
   system_.lower_pattern(diagonal_, rows);
   cholesky_ = nullptr;  // its memory first
   cholesky_ = std::make_unique<SparseCholesky>(diagonal_, rows, system_.block_size());
+  surveyed_ = false;
 }
 
-bool ThinnedFactor::analysis_serves() const {
-  if (!cholesky_) return false;
-  if (options_.thinning == 0) return kept_.empty();
+void ThinnedFactor::survey() {
+  if (surveyed_) return;
+  surveyed_ = true;
+  present_blocks_ = 0;
+  lacks_ = false;
   const std::vector<double> norms = system_.block_norms();
-  std::size_t count = 0;
   for (std::size_t k = 0; k < norms.size(); ++k) {
-    if (!(norms[k] < missed * options_.thinning) && !kept_.empty() && kept_[k] == 0) return false;
-    if (!(norms[k] < options_.thinning)) ++count;
+    if (!(norms[k] < options_.thinning)) ++present_blocks_;
+    if (!(norms[k] < missed * options_.thinning) && is_thinned() && kept_[k] == 0) lacks_ = true;
   }
-  const std::size_t analysed = kept_.empty() ? norms.size() : kept_blocks_;
-  return static_cast<double>(count) >= still_needed * static_cast<double>(analysed);
+}
+
+/// How many blocks are not small, as a part of those that were when the structure was analysed.
+double ThinnedFactor::kept_part() {
+  if (kept_blocks_ == 0) return 1;
+  survey();
+  return static_cast<double>(present_blocks_) / static_cast<double>(kept_blocks_);
+}
+
+double ThinnedFactor::cost() {
+  const double part = kept_part();
+  return part * part * options_.rates.factorisation(flops(), entries());
+}
+
+bool ThinnedFactor::analysis_serves() {
+  if (!cholesky_) return false;
+  if (options_.thinning == 0) return !is_thinned();
+  survey();
+  const double saved = options_.rates.factorisation(flops(), entries()) - cost();
+  return !lacks_ && saved <= options_.rates.analysis(system_.size());
 }
 
 bool ThinnedFactor::factorise() {

@@ -6,14 +6,15 @@
 
 #include "solvers/core/solver.hpp"
 #include "solvers/linear/cholesky.hpp"
+#include "solvers/velocity_space/machine_rates.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
 
 namespace ccp {
 
 /// A sparse Cholesky factor of S without the blocks below the diagonal whose Frobenius norm is
 /// small (their shares of the diagonal stay). Near a solution most contacts slide or carry nothing,
-/// and their blocks are small. One analysis serves until a block grows that it has not, or many
-/// have become small.
+/// and their blocks are small. One analysis serves until a block grows that it has not, or so many
+/// have become small that another one is cheaper than going on without.
 class ThinnedFactor {
  public:
   struct Options {
@@ -22,15 +23,21 @@ class ThinnedFactor {
     /// Whether a matrix that rounding has left indefinite may be factored with its diagonal times
     /// 1 + 1e-15, 1e-14, ...; solutions are then approximate.
     bool shifts = true;
+    MachineRates rates{};
   };
 
   /// @param info  where factorisations are counted and timed
   ThinnedFactor(const Options& options, VelocitySystem& system, Info& info);
 
+  /// To be called when the matrix has changed.
+  void matrix_changed() { surveyed_ = false; }
   /// Of the structure of the matrix as it is now.
   void analyse();
   /// Whether the analysed structure has all blocks that matter by far, and not too many others.
-  bool analysis_serves() const;
+  bool analysis_serves();
+  /// Of one factorisation of the matrix as it is now, by the last analysis, counted in seconds.
+  /// That goes with the square of the blocks that are kept, about.
+  double cost();
   /// Analyses where that is needed, and factors. @return false if the matrix is not positive
   /// definite; solve() must not be called then
   bool factorise();
@@ -46,12 +53,19 @@ class ThinnedFactor {
   double entries() const { return cholesky_->factor_entries(); }  ///< likewise
 
  private:
+  void survey();
+  double kept_part();
+
   Options options_;
   VelocitySystem& system_;
   Info& info_;
   std::unique_ptr<SparseCholesky> cholesky_;
   std::vector<char> kept_;       ///< which blocks below the diagonal cholesky_ has; empty = all
   std::size_t kept_blocks_ = 0;  ///< their number
+  // Of the matrix as it is now:
+  bool surveyed_ = false;
+  std::size_t present_blocks_ = 0;      ///< that are not small
+  bool lacks_ = false;                  ///< whether one of them by far is not in cholesky_
   std::vector<std::int64_t> diagonal_;  ///< where the diagonal is in values_, and their number
   std::vector<double> values_, host_;
   double shift_ = 0;  ///< of the last factorisation, relative to the diagonal

@@ -26,31 +26,43 @@ VelocitySolver::VelocitySolver(const Options& options, VelocitySystem& system, O
       info_(info),
       direct_(options.method == "cholesky" ||
               (options.method == "auto" && static_cast<std::size_t>(system.size()) <= small)),
-      factor_(
-          {static_cast<std::size_t>(system.size()) <= small ? 0 : options.thinning, options.shifts},
-          system, info) {
+      factor_({static_cast<std::size_t>(system.size()) <= small ? 0 : options.thinning,
+               options.shifts, options.rates},
+              system, info) {
   system.begin();
 }
 
 void VelocitySolver::matrix_changed() {
+  factor_.matrix_changed();
   // Iterations become 1.4 times as many from one step to the next, about.
-  if (options_.method == "auto" && !direct_) direct_ = too_many(std::lround(1.4 * iterations_));
+  if (options_.method == "auto" && !direct_ && too_many(std::lround(1.4 * iterations_))) {
+    leave_conjugate_gradients();
+  }
   // One level of fill costs more to make and to apply, which pays from about here.
-  if (iterations_ > 80 && system_.strengthen()) cg_ = nullptr;
+  if (!direct_ && iterations_ > 80 && system_.strengthen()) cg_ = nullptr;
   iterations_ = 0;
   factorised_ = preconditioned_ = false;
 }
 
+/// For good: what they needed makes room for the factor.
+void VelocitySolver::leave_conjugate_gradients() {
+  direct_ = true;
+  cg_ = nullptr;
+  system_.drop_preconditioner();
+}
+
 /// Whether that many iterations on one matrix cost more than factoring it. What factoring costs is
-/// known once the structure is analysed, which is done when the iterations have cost as much as
-/// that.
+/// known once a structure is analysed, which is done when the iterations have cost as much as that;
+/// and again, if it has become another one, when they have cost what factoring is expected to.
 bool VelocitySolver::too_many(long iterations) {
   const double cost = cg_cost(iterations);
-  if (!factor_.analysis_serves()) {
+  if (!factor_.analysed()) {
     if (cost <= options_.rates.analysis(system_.size())) return false;
     factor_.analyse();
   }
-  return cost > options_.rates.factorisation(factor_.flops(), factor_.entries());
+  if (cost <= factor_.cost()) return false;
+  if (!factor_.analysis_serves()) factor_.analyse();
+  return cost > factor_.cost();
 }
 
 double VelocitySolver::cg_cost(long iterations) const {
@@ -94,7 +106,7 @@ VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& 
   if (result.converged) return Outcome::solved;
   if (late_) return Outcome::out_of_time;
   if (may_switch) {
-    direct_ = true;
+    leave_conjugate_gradients();
     return solve_direct(b, x, speed);
   }
   message_ = result.breakdown ? "conjugate gradients broke down: " + result.message

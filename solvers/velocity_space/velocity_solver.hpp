@@ -56,6 +56,7 @@ class VelocitySolver {
   End give_up(Outcome outcome, const std::function<void(Vector&)>& write_gamma);
 
  private:
+  void leave_conjugate_gradients();
   Outcome solve_direct(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x,
                        double speed);
   Outcome solve_thinned(const Teuchos::RCP<const Vector>& b, const Teuchos::RCP<Vector>& x,

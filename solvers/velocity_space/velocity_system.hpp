@@ -84,6 +84,8 @@ class VelocitySystem {
   /// Whoever holds preconditioner() must ask for it again. @return whether anything changes
   virtual bool strengthen() = 0;
   virtual Teuchos::RCP<const Operator> preconditioner() const = 0;
+  /// It will not be needed again in this solve: its memory may go.
+  virtual void drop_preconditioner() {}
 
   /// S as a matrix of blocks, and the problem's numbers of the bodies in its rows; null and empty
   /// where only N is known.

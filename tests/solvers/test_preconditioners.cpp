@@ -503,11 +503,10 @@ TEST_CASE("block_ic0 in body space starts again with a shifted diagonal; block_j
 //   0   1     Rows 0, 1 and 4 touch nothing before them; 2 touches 0 and 1, 3 touches 2.
 //    \ /
 //     2 - 3     4
-TEST_CASE("levels of a pattern: sorted, and as rows follow one another") {
+TEST_CASE("levels of a pattern, in a list or as its rows are sorted") {
   const LowerRows lower = lower_rows(5, {{3, 2}, {2, 1}, {2, 0}, {2, 1}});
   CHECK(lower.offset == std::vector<int>{0, 0, 0, 2, 3, 3});
   CHECK(lower.column == std::vector<int>{0, 1, 2});
-  CHECK(consecutive_levels(lower) == std::vector<int>{0, 2, 3, 5});
   const LevelOrder order = level_order(lower);
   CHECK(order.row == std::vector<int>{0, 1, 4, 2, 3});
   CHECK(order.level_offset == std::vector<int>{0, 3, 4, 5});
@@ -515,7 +514,12 @@ TEST_CASE("levels of a pattern: sorted, and as rows follow one another") {
   CHECK(sorted.rows.offset == std::vector<int>{0, 0, 0, 0, 2, 3});
   CHECK(sorted.rows.column == std::vector<int>{0, 1, 3});
   CHECK(sorted.source == std::vector<int>{0, 1, 2});
-  CHECK(consecutive_levels(sorted.rows) == order.level_offset);
+  // A pattern has the list of its levels, unless rows are sorted by them.
+  const BlockPattern pattern = make_pattern(lower), in_order = make_pattern(sorted.rows);
+  CHECK(download(pattern.level_row) == order.row);
+  CHECK(download(pattern.level_offset) == order.level_offset);
+  CHECK(in_order.level_row.extent(0) == 0);
+  CHECK(download(in_order.level_offset) == order.level_offset);
   // Eliminating 0 joins nothing, 2's later neighbour is 3 alone; with a row 4 under both it would.
   CHECK(with_fill(lower).column == lower.column);
   CHECK(with_fill(lower_rows(3, {{1, 0}, {2, 0}})).column == std::vector<int>{0, 0, 1});
