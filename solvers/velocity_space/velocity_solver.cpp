@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "solvers/core/free_memory.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/linear/function_operator.hpp"
 
@@ -12,6 +13,9 @@ namespace {
 /// Up to so many unknowns auto factors from the start: at most some 10 Mflop, and CG, which stops
 /// at an absolute accuracy, has nothing to gain.
 constexpr std::size_t small = 300;
+
+/// From so many unknowns on memory that is no longer needed is worth some milliseconds.
+constexpr int large = 10'000;
 
 /// Iterations with a thinned factor after which it is too thin. They take 1 to 5 as a rule.
 constexpr int most_thinned = 100;
@@ -49,6 +53,7 @@ void VelocitySolver::leave_conjugate_gradients() {
   direct_ = true;
   cg_ = nullptr;
   system_.drop_preconditioner();
+  if (system_.size() > large) give_back_free_memory();
 }
 
 /// Whether that many iterations on one matrix cost more than factoring it. What factoring costs is
