@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <thread>
 
 #include "problems/formats/catalogue.hpp"
@@ -649,6 +650,41 @@ TEST_CASE("vipm solves the N that it was given, rounding and all") {
   const Solved alone = solve_once(rounded_box(), "vipm");
   CHECK(alone.info.status == Status::converged);
   CHECK(alone.measures[Measure::residual] <= 1e-9);
+}
+
+// A cubic lattice of 20 x 20 x 20 bodies, each of which touches the next along every axis, in
+// layers that are not quite level.
+TEST_CASE("no body passes a neighbour in the order of elimination, and most neighbours are near") {
+  constexpr int side = 20, step[3] = {1, side, side * side}, m = side * side * side;
+  ContactProblem lattice;
+  lattice.gravity = {0, 0, -9.81};
+  lattice.inverse_mass.assign(m, 1.0);
+  for (int i = 0; i < m; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const int at = i / step[k] % side;
+      lattice.position.push_back(k == 2 ? at + 0.7 * std::fmod(0.618 * i, 1.0) : at);
+      if (at + 1 == side) continue;
+      lattice.contact_bodies.push_back(i);
+      lattice.contact_bodies.push_back(i + step[k]);
+    }
+  }
+  const auto height = [&](int i) { return lattice.position[3 * i + 2]; };
+  std::vector<int> by_height(m), place(m);
+  std::iota(by_height.begin(), by_height.end(), 0);
+  std::sort(by_height.begin(), by_height.end(),
+            [&](int a, int b) { return height(a) > height(b); });
+  for (int k = 0; k < m; ++k) place[by_height[k]] = k;
+  for (const bool fill : {false, true}) {
+    const BodyOrder order = order_bodies(lattice, "gravity", fill);
+    int near = 0, near_by_height = 0;
+    for (std::size_t k = 0; k < lattice.contact_bodies.size(); k += 2) {
+      const int a = lattice.contact_bodies[k], b = lattice.contact_bodies[k + 1];
+      REQUIRE((order.position[a] < order.position[b]) == (height(a) > height(b)));
+      if (std::abs(order.position[a] - order.position[b]) < 40) ++near;
+      if (std::abs(place[a] - place[b]) < 40) ++near_by_height;
+    }
+    CHECK(near > 4 * near_by_height);
+  }
 }
 
 TEST_CASE("a body with thousands of contacts is eliminated last, and its fill stays linear") {
