@@ -53,11 +53,12 @@ class ReproduceTest(FolderCase):
             "kleinert2017-fig1", "kleinert2017-fig3", "kleinert2017-fig4", "kleinert2017-fig6",
             "kleinert2017-fig7", "kleinert2017-krylov", "kleinert2017-blade", "kleinert2014-fig8",
             "kleinert2014-fig9", "kleinert2014-fig10", "kleinert2014-fig11",
-            "kleinert2014-tolerance", "anitescu-lcp", "anitescu-particle", "anitescu-time",
-            "anitescu-ellipse", "anitescu-painleve", "anitescu-joints", "anitescu-stiff",
-            "anitescu-nut",
+            "kleinert2014-tolerance", "kleinert2014-outlook", "anitescu-lcp",
+            "anitescu-particle", "anitescu-time", "anitescu-ellipse", "anitescu-painleve",
+            "anitescu-joints", "anitescu-stiff", "anitescu-nut",
             "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
-            "wang2016-pile", "wang2016-drum", "wang2016-triaxial", "koziara2019-fig2",
+            "wang2016-pile", "wang2016-drum", "wang2016-triaxial",
+            "koziara2019-fig2",
             "koziara2019-fig3", "koziara2019-table4", "koziara2019-fig9", "koziara2019-density",
             "koziara2019-drum", "koziara2019-cubes", "which-law", "which-accuracy",
             "warm-starts"])
@@ -138,6 +139,43 @@ class ReproduceTest(FolderCase):
         loose, tight = (panels[1][f"path-following, directions to {tolerance}"][0][-1]
                         for tolerance in ("1e-3", "1e-8"))
         self.assertLessEqual(loose, tight)
+
+    def test_outlook_of_kleinert_2014(self):
+        panels = self.figure("kleinert2014-outlook", "v-groove")
+        folder = self.folder / "kleinert2014-outlook-v-groove"
+        plain, inner = {}, []
+        for path in folder.glob("*.h5"):
+            with h5py.File(path) as file:
+                options = file["options"].attrs
+                curve = {name: file[f"curve/{name}"][()] for name in ("time", "outer", "error")}
+                if float(options["beta_1"]) == 0:
+                    plain[options["krylov"] + options["preconditioner"]] = curve
+                else:
+                    inner.append((float(options["alpha_cen"]), float(options["beta_cen"])))
+        self.assertEqual(sorted(inner), [(0.01, 0.01), (0.01, 0.1), (1, 0.01), (1, 0.1)])
+        self.assertEqual({len(panels[1]), len(panels[2])}, {5})
+        self.assertEqual(set(plain), {"cgnone", "cgblock_diagonal", "bicgstabblock_ic0"})
+        # One method to outer iteration k, another one from there on, for the least time in all.
+        reached, composed = panels[3]["Krylov method changed once, composed"][::-1]
+        for target, time in zip(reached, composed, strict=True):
+            best = np.inf
+            for first in plain:
+                for second in plain:
+                    early, late = plain[first], plain[second]
+                    end = np.flatnonzero(late["error"] <= target)[0]
+                    for i, outer in enumerate(early["outer"]):
+                        for j in np.flatnonzero(late["outer"][:end] == outer):
+                            if first != second and outer > 0:
+                                best = min(best, early["time"][i] + late["time"][end]
+                                           - late["time"][j])
+            self.assertAlmostEqual(time, best, 12)
+        with h5py.File(folder / "pgj/1.h5") as file:
+            self.assertEqual(file["curve/outer"][-1], 1)
+            got_to = file["curve/error"][-1]
+        with h5py.File(folder / "started/1.h5") as file:
+            self.assertEqual(Path(file.attrs["start"]), folder / "pgj/1.h5")
+            # vipm moves its start into the cones
+            self.assertLess(abs(np.log(file["curve/error"][0] / got_to)), 0.5)
 
     def test_columns_are_those_of_the_table(self):
         folder = self.folder / "wang2016-fig3"
