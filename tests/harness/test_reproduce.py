@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import unittest
+from itertools import permutations
 from pathlib import Path
 
 from folder_case import PROGRAM, ROOT, FolderCase
@@ -51,8 +52,8 @@ class ReproduceTest(FolderCase):
         names = [line.split()[0] for line in output.splitlines()]
         self.assertEqual(names, [
             "kleinert2017-fig1", "kleinert2017-fig3", "kleinert2017-fig4", "kleinert2017-fig6",
-            "kleinert2017-fig7", "kleinert2017-krylov", "kleinert2017-blade", "kleinert2014-fig8",
-            "kleinert2014-fig9", "kleinert2014-fig10", "kleinert2014-fig11",
+            "kleinert2017-fig7", "kleinert2017-krylov", "kleinert2017-blade", "kleinert2014-fig6",
+            "kleinert2014-fig8", "kleinert2014-fig9", "kleinert2014-fig10", "kleinert2014-fig11",
             "kleinert2014-tolerance", "kleinert2014-outlook", "anitescu-lcp",
             "anitescu-particle", "anitescu-time", "anitescu-ellipse", "anitescu-painleve",
             "anitescu-joints", "anitescu-stiff", "anitescu-nut",
@@ -140,6 +141,27 @@ class ReproduceTest(FolderCase):
                         for tolerance in ("1e-3", "1e-8"))
         self.assertLessEqual(loose, tight)
 
+    def test_discs_with_more_than_one_solution(self):
+        """Each holds every disc of 1 kg against 10 m/s^2 * 0.01 s, and no two are the same."""
+        panels = self.figure("kleinert2014-fig6")
+        folder = self.folder / "kleinert2014-fig6"
+        with h5py.File(folder / "step/discs-steps.h5") as file:
+            contacts = file["steps/0000/contacts"]
+            sides, along = contacts["bodies"][()], contacts["frame"][:, 0]
+        solutions = {}
+        for panel in panels.values():
+            (name, (_, normal)), = panel.items()
+            with h5py.File(folder / f"{name}.h5") as file:
+                np.testing.assert_array_equal(normal, file["final/gamma"][:, 0])
+            gained = np.zeros((11, 3))  # the last one of what does not move
+            np.add.at(gained, sides[:, 1], normal[:, None] * along)
+            np.add.at(gained, sides[:, 0], -normal[:, None] * along)
+            np.testing.assert_allclose(gained[:10], [[0, 0, 0.1]] * 10, atol=1e-9)
+            solutions[name] = normal
+        self.assertEqual(list(solutions), ["pgs", "apgd", "ipm", "vipm"])
+        for one, other in permutations(solutions.values(), 2):
+            self.assertGreater(np.abs(one - other).max(), 5e-3)
+
     def test_outlook_of_kleinert_2014(self):
         panels = self.figure("kleinert2014-outlook", "v-groove")
         folder = self.folder / "kleinert2014-outlook-v-groove"
@@ -159,15 +181,13 @@ class ReproduceTest(FolderCase):
         reached, composed = panels[3]["Krylov method changed once, composed"][::-1]
         for target, time in zip(reached, composed, strict=True):
             best = np.inf
-            for first in plain:
-                for second in plain:
-                    early, late = plain[first], plain[second]
-                    end = np.flatnonzero(late["error"] <= target)[0]
-                    for i, outer in enumerate(early["outer"]):
-                        for j in np.flatnonzero(late["outer"][:end] == outer):
-                            if first != second and outer > 0:
-                                best = min(best, early["time"][i] + late["time"][end]
-                                           - late["time"][j])
+            for early, late in permutations(plain.values(), 2):
+                end = np.flatnonzero(late["error"] <= target)[0]
+                for i, outer in enumerate(early["outer"]):
+                    for j in np.flatnonzero(late["outer"][:end] == outer):
+                        if outer > 0:
+                            best = min(best, early["time"][i] + late["time"][end]
+                                       - late["time"][j])
             self.assertAlmostEqual(time, best, 12)
         with h5py.File(folder / "pgj/1.h5") as file:
             self.assertEqual(file["curve/outer"][-1], 1)
