@@ -58,7 +58,7 @@ class ReproduceTest(FolderCase):
             "anitescu-particle", "anitescu-time", "anitescu-ellipse", "anitescu-painleve",
             "anitescu-joints", "anitescu-stiff", "anitescu-nut",
             "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
-            "wang2016-pile", "wang2016-drum", "wang2016-triaxial",
+            "wang2016-pile", "wang2016-pouring", "wang2016-drum", "wang2016-triaxial",
             "koziara2019-fig2",
             "koziara2019-fig3", "koziara2019-table4", "koziara2019-fig9", "koziara2019-density",
             "koziara2019-drum", "koziara2019-cubes", "which-law", "which-accuracy",
@@ -489,6 +489,32 @@ bodies:
                         for kind in ("normal", "tangential", "rolling")}
             rows["rolling"] *= 0.0065  # m, the radius
             np.testing.assert_allclose(panels[6][name][1], list(rows.values()), rtol=1e-9)
+
+    def test_pile_that_is_poured(self):
+        scene = "pouring[spheres=8,height=4,settle=0.5]"
+        self.reproduce("wang2016-pouring", "--program", PROGRAM, "--problems", scene, "-o",
+                       self.folder)
+        folder = self.folder / "wang2016-pouring-pouring-spheres-8-height-4-settle-0.5"
+        panels = self.points(folder.name)
+
+        def radius(name):
+            with h5py.File(folder / f"{name}.h5") as file:
+                place = file["bodies/position"][-1]
+                self.assertEqual(file["summary/values"].attrs["lying"], 8)
+            return np.hypot(place[:, 0], place[:, 1]).mean()
+
+        def mean_height(name):
+            with h5py.File(folder / f"{name}.h5") as file:
+                return file["bodies/position"][-1, :, 2].mean()
+        for start, title in (("cold", "cold"), ("model", "model")):
+            gained = [np.mean([100 * (radius(f"{start}-{count}-{seed}") /
+                                      radius(f"reference-{seed}") - 1) for seed in (1, 2)])
+                      for count in (10, 30, 100)]
+            np.testing.assert_allclose(panels[6][title][1], gained, rtol=1e-9)
+            sunk = [np.mean([100 * (1 - mean_height(f"{start}-{count}-{seed}") /
+                                    mean_height(f"reference-{seed}")) for seed in (1, 2)])
+                    for count in (10, 30, 100)]
+            np.testing.assert_allclose(panels[5][title][1], sunk, rtol=1e-9, atol=1e-9)
 
     def test_drum(self):
         """What is drawn is the mean of what the program says of an instant."""
