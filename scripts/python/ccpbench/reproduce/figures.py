@@ -167,7 +167,7 @@ FIGURES = [
            accuracy.run_accuracies, accuracy.draw_accuracies, 2),
     Figure("warm-starts",
            "beyond the papers: what warm starts save over sequences of steps, by solver",
-           warm_starts.run_starts, warm_starts.draw_starts, 6),
+           warm_starts.run_starts, warm_starts.draw_starts, 8),
 ]
 
 # The former numbers of the papers, aliases until the release after 0.1: 000-fig4.
