@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import unittest
+from itertools import permutations
 from pathlib import Path
 
 from folder_case import PROGRAM, ROOT, FolderCase
@@ -51,13 +52,14 @@ class ReproduceTest(FolderCase):
         names = [line.split()[0] for line in output.splitlines()]
         self.assertEqual(names, [
             "kleinert2017-fig1", "kleinert2017-fig3", "kleinert2017-fig4", "kleinert2017-fig6",
-            "kleinert2017-fig7", "kleinert2017-krylov", "kleinert2017-blade", "kleinert2014-fig8",
-            "kleinert2014-fig9", "kleinert2014-fig10", "kleinert2014-fig11",
-            "kleinert2014-tolerance", "anitescu-lcp", "anitescu-particle", "anitescu-time",
-            "anitescu-ellipse", "anitescu-painleve", "anitescu-joints", "anitescu-stiff",
-            "anitescu-nut",
+            "kleinert2017-fig7", "kleinert2017-krylov", "kleinert2017-blade", "kleinert2014-fig6",
+            "kleinert2014-fig8", "kleinert2014-fig9", "kleinert2014-fig10", "kleinert2014-fig11",
+            "kleinert2014-tolerance", "kleinert2014-outlook", "anitescu-lcp",
+            "anitescu-particle", "anitescu-time", "anitescu-ellipse", "anitescu-painleve",
+            "anitescu-joints", "anitescu-stiff", "anitescu-nut",
             "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
-            "wang2016-pile", "wang2016-drum", "wang2016-triaxial", "koziara2019-fig2",
+            "wang2016-pile", "wang2016-pouring", "wang2016-drum", "wang2016-triaxial",
+            "koziara2019-fig2",
             "koziara2019-fig3", "koziara2019-table4", "koziara2019-fig9", "koziara2019-density",
             "koziara2019-drum", "koziara2019-cubes", "which-law", "which-accuracy",
             "warm-starts"])
@@ -138,6 +140,62 @@ class ReproduceTest(FolderCase):
         loose, tight = (panels[1][f"path-following, directions to {tolerance}"][0][-1]
                         for tolerance in ("1e-3", "1e-8"))
         self.assertLessEqual(loose, tight)
+
+    def test_discs_with_more_than_one_solution(self):
+        """Each holds every disc of 1 kg against 10 m/s^2 * 0.01 s, and no two are the same."""
+        panels = self.figure("kleinert2014-fig6")
+        folder = self.folder / "kleinert2014-fig6"
+        with h5py.File(folder / "step/discs-steps.h5") as file:
+            contacts = file["steps/0000/contacts"]
+            sides, along = contacts["bodies"][()], contacts["frame"][:, 0]
+        solutions = {}
+        for panel in panels.values():
+            (name, (_, normal)), = panel.items()
+            with h5py.File(folder / f"{name}.h5") as file:
+                np.testing.assert_array_equal(normal, file["final/gamma"][:, 0])
+            gained = np.zeros((11, 3))  # the last one of what does not move
+            np.add.at(gained, sides[:, 1], normal[:, None] * along)
+            np.add.at(gained, sides[:, 0], -normal[:, None] * along)
+            np.testing.assert_allclose(gained[:10], [[0, 0, 0.1]] * 10, atol=1e-9)
+            solutions[name] = normal
+        self.assertEqual(list(solutions), ["pgs", "apgd", "ipm", "vipm"])
+        for one, other in permutations(solutions.values(), 2):
+            self.assertGreater(np.abs(one - other).max(), 5e-3)
+
+    def test_outlook_of_kleinert_2014(self):
+        panels = self.figure("kleinert2014-outlook", "v-groove")
+        folder = self.folder / "kleinert2014-outlook-v-groove"
+        plain, inner = {}, []
+        for path in folder.glob("*.h5"):
+            with h5py.File(path) as file:
+                options = file["options"].attrs
+                curve = {name: file[f"curve/{name}"][()] for name in ("time", "outer", "error")}
+                if float(options["beta_1"]) == 0:
+                    plain[options["krylov"] + options["preconditioner"]] = curve
+                else:
+                    inner.append((float(options["alpha_cen"]), float(options["beta_cen"])))
+        self.assertEqual(sorted(inner), [(0.01, 0.01), (0.01, 0.1), (1, 0.01), (1, 0.1)])
+        self.assertEqual({len(panels[1]), len(panels[2])}, {5})
+        self.assertEqual(set(plain), {"cgnone", "cgblock_diagonal", "bicgstabblock_ic0"})
+        # One method to outer iteration k, another one from there on, for the least time in all.
+        reached, composed = panels[3]["Krylov method changed once, composed"][::-1]
+        for target, time in zip(reached, composed, strict=True):
+            best = np.inf
+            for early, late in permutations(plain.values(), 2):
+                end = np.flatnonzero(late["error"] <= target)[0]
+                for i, outer in enumerate(early["outer"]):
+                    for j in np.flatnonzero(late["outer"][:end] == outer):
+                        if outer > 0:
+                            best = min(best, early["time"][i] + late["time"][end]
+                                       - late["time"][j])
+            self.assertAlmostEqual(time, best, 12)
+        with h5py.File(folder / "pgj/1.h5") as file:
+            self.assertEqual(file["curve/outer"][-1], 1)
+            got_to = file["curve/error"][-1]
+        with h5py.File(folder / "started/1.h5") as file:
+            self.assertEqual(Path(file.attrs["start"]), folder / "pgj/1.h5")
+            # vipm moves its start into the cones
+            self.assertLess(abs(np.log(file["curve/error"][0] / got_to)), 0.5)
 
     def test_columns_are_those_of_the_table(self):
         folder = self.folder / "wang2016-fig3"
@@ -431,6 +489,32 @@ bodies:
                         for kind in ("normal", "tangential", "rolling")}
             rows["rolling"] *= 0.0065  # m, the radius
             np.testing.assert_allclose(panels[6][name][1], list(rows.values()), rtol=1e-9)
+
+    def test_pile_that_is_poured(self):
+        scene = "pouring[spheres=8,height=4,settle=0.5]"
+        self.reproduce("wang2016-pouring", "--program", PROGRAM, "--problems", scene, "-o",
+                       self.folder)
+        folder = self.folder / "wang2016-pouring-pouring-spheres-8-height-4-settle-0.5"
+        panels = self.points(folder.name)
+
+        def radius(name):
+            with h5py.File(folder / f"{name}.h5") as file:
+                place = file["bodies/position"][-1]
+                self.assertEqual(file["summary/values"].attrs["lying"], 8)
+            return np.hypot(place[:, 0], place[:, 1]).mean()
+
+        def mean_height(name):
+            with h5py.File(folder / f"{name}.h5") as file:
+                return file["bodies/position"][-1, :, 2].mean()
+        for start, title in (("cold", "cold"), ("model", "model")):
+            gained = [np.mean([100 * (radius(f"{start}-{count}-{seed}") /
+                                      radius(f"reference-{seed}") - 1) for seed in (1, 2)])
+                      for count in (10, 30, 100)]
+            np.testing.assert_allclose(panels[6][title][1], gained, rtol=1e-9)
+            sunk = [np.mean([100 * (1 - mean_height(f"{start}-{count}-{seed}") /
+                                    mean_height(f"reference-{seed}")) for seed in (1, 2)])
+                    for count in (10, 30, 100)]
+            np.testing.assert_allclose(panels[5][title][1], sunk, rtol=1e-9, atol=1e-9)
 
     def test_drum(self):
         """What is drawn is the mean of what the program says of an instant."""

@@ -85,6 +85,11 @@ SUBJECTS = {
     "triaxial-cell": Subject(
         "triaxial-cell[spheres=64,wall=2,rolling=0,press=0.05]", "spheres under load", 0.3,
         ({"speed": 0}, 0.7), elastic=True),
+    # Gaps below and beside the blade are two and a half spheres wide: in narrower ones they wedge.
+    "blade": Subject(
+        "blade[spheres=150,length=0.12,width=0.07,blade=0.015,edge=0.025,radius_min=0.004,"
+        "radius_max=0.005,margin=0.002,wait=0.05]", "trench with a blade", 0.45,
+        ({"speed": 0}, 0.3)),
     "wall": Subject("", "wall that a ball hits"),
 }
 
