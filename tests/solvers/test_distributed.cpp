@@ -744,6 +744,33 @@ TEST_CASE("vipm's iterations depend on the parts, not on the ranks that have the
   }
 }
 
+TEST_CASE("vipm takes a bundled pile's iterations on ranks as on one", "[solvers]") {
+  const MpiSession mpi;
+  const Ranks& ranks = mpi.world();
+  const std::string path = resolve_problem("test-problem-1");
+  const char* const solver = "vipm[parts=12,overlap=3,tolerance=1e-5]";
+  double outer = 0, krylov = 0;
+  if (ranks.rank() == 0) {  // one process, while the others wait
+    const ContactProblem host = read_problem(path);
+    const Problem whole(host);
+    Vector gamma(whole.map(), 1);
+    const Info alone = solve(solver, whole, 100, gamma);
+    CHECK(alone.status == Status::converged);
+    outer = static_cast<double>(alone.counters.outer);
+    krylov = static_cast<double>(alone.counters.krylov);
+  }
+  outer = ranks.of_first(outer);
+  krylov = ranks.of_first(krylov);
+  const ProblemPart part = read_part(path, ranks);
+  const Problem problem(part.problem, part.distribution);
+  Vector gamma(problem.map(), 1);
+  const Info info = solve(solver, problem, 100, gamma);
+  CHECK(info.status == Status::converged);
+  CHECK(krylov > 0);
+  CHECK(std::abs(static_cast<double>(info.counters.outer) - outer) <= 2);
+  CHECK(std::abs(static_cast<double>(info.counters.krylov) - krylov) <= 0.05 * krylov);
+}
+
 namespace {
 
 /// gamma N gamma / 2 + r gamma, of all ranks.

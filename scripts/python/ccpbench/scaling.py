@@ -1,9 +1,9 @@
 """How runs on several ranks scale: the figure `scaling` of scripts/plot.
 
-A line is a solver: on one problem over numbers of ranks (strong scaling), or over problems that grow
-as the ranks do (weak scaling). Efficiency is that of a product: contacts times products, per second
-and rank, relative to the point of the line with the fewest ranks. What ranks spend with each other is
-in their result files (/ranks); the rest of the solve is called compute.
+A line is a solver: on one problem over numbers of ranks (strong scaling), or over problems that
+grow as the ranks do (weak scaling). Efficiency is that of a product: contacts times products, per
+second and rank, relative to the point of the line with the fewest ranks. What ranks spend with each
+other is in their result files (/ranks); the rest of the solve is called compute.
 """
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -113,12 +113,14 @@ def set_ranks(axes: Any, chain: Chain) -> None:
 
 
 def draw_efficiency(axes: Any, chain: Chain, labels: Sequence[str]) -> None:
+    best = 1.0
     for name, line in chain.lines.items():
-        axes.plot([point.ranks for point in line],
-                  [point.rate / line[0].rate for point in line],
-                  gid=name, **style_of(labels.index(name)))
+        efficiency = [point.rate / line[0].rate for point in line]
+        axes.plot([point.ranks for point in line], efficiency, gid=name,
+                  **style_of(labels.index(name)))
+        best = max(best, *efficiency)
     axes.axhline(1, color="0.45", linestyle=(0, (3, 2)), linewidth=0.6, zorder=1)
-    axes.set_ylim(0, max(1.1, axes.get_ylim()[1]))
+    axes.set_ylim(0, 1.1 * best)
     set_ranks(axes, chain)
 
 
