@@ -10,5 +10,7 @@ set(CCP_MPIEXEC_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-  OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
-  OMPI_MCA_mpi_yield_when_idle=1)
+  OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none)
+# Where there are more ranks than processors, those that wait let others run. Where each has one of its
+# own they do not: the wait is short, and whoever gets the processor keeps it for milliseconds.
+set(CCP_MPIEXEC_CROWDED OMPI_MCA_mpi_yield_when_idle=1)

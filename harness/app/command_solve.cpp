@@ -335,7 +335,8 @@ void solve_on_ranks(const Arguments& arguments, const RunRequest& request, Conte
       report_to(arguments.report, line);
     }
   };
-  const LaunchEnd end = launch(request.ranks, rank_command(arguments, request, context), reported);
+  const LaunchEnd end =
+      launch(request.ranks, request.threads, rank_command(arguments, request, context), reported);
   if (end.problem.empty() && answer >= 0) {
     context.exit_code = answer;
     return;

@@ -105,9 +105,11 @@ bool Recorder::observe(const Progress& progress, const std::function<void(Vector
   looked_last_ = wants_to_look(progress, elapsed);
   if (!looked_last_) return limit_passed_;
   clock_.pause();
+  const RankTimes of_solve = rank_times();
   look_began_ = SolveClock::Time::now();
   write_gamma(gamma_);
   look(progress, gamma_);
+  rank_times() = of_solve;
   clock_.resume();
   return stop_reached_ || limit_passed_;
 }
@@ -128,6 +130,7 @@ double Recorder::aim(Law law) const {
 
 void Recorder::finish(const Info& info, const Vector& gamma) {
   clock_.pause();
+  spent_with_ranks_ = rank_times();
   look_began_ = SolveClock::Time::now();
   // The answer was looked at already if the solve ended in that very look, and handed back what
   // was seen there: a solver may prefer an iterate of before.

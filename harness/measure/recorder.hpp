@@ -9,6 +9,7 @@
 #include "harness/measure/clock.hpp"
 #include "harness/measure/referee.hpp"
 #include "solvers/core/known_aim.hpp"
+#include "solvers/core/rank_times.hpp"
 #include "solvers/core/ranks.hpp"
 #include "solvers/core/solver.hpp"
 
@@ -60,7 +61,10 @@ class Recorder : public Observer, public KnownAim {
   Recorder(Teuchos::RCP<const Map> map, RecorderOptions options, Judge judge,
            Progressed progressed = {});
 
-  void start() { clock_.start(); }
+  void start() {
+    rank_times() = {};
+    clock_.start();
+  }
   /// Takes the final look at the answer. Call right after solve() returned.
   void finish(const Info& info, const Vector& gamma);
 
@@ -83,6 +87,8 @@ class Recorder : public Observer, public KnownAim {
   /// s on the solve clock, and while it stood still: rank 0's.
   double elapsed() const { return ranks_.of_first(clock_.elapsed()); }
   double excluded() const { return ranks_.of_first(clock_.excluded()); }
+  /// What this rank's solve has spent with the others, without looks; after finish().
+  const RankTimes& spent_with_ranks() const { return spent_with_ranks_; }
 
  private:
   bool wants_to_look(const Progress& progress, double elapsed) const;
@@ -98,6 +104,7 @@ class Recorder : public Observer, public KnownAim {
   std::vector<Sample> samples_;
   std::vector<TargetRecord> targets_;
   Measures best_;
+  RankTimes spent_with_ranks_;
   double growth_;
   SolveClock::Time::time_point look_began_{};
   double cost_of_a_look_ = 0, spent_looking_ = 0;  ///< s of judging, without what `progressed` does

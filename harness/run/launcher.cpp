@@ -156,7 +156,7 @@ void check_processors(int ranks, int threads, bool oversubscribe) {
                    fmt::format("{}", ranks));
 }
 
-LaunchEnd launch(int ranks, std::vector<std::string> command,
+LaunchEnd launch(int ranks, int threads, std::vector<std::string> command,
                  const std::function<void(const std::string&)>& reported) {
   Mailbox mailbox;
   std::vector<std::string> words = mpiexec_command();
@@ -168,6 +168,11 @@ LaunchEnd launch(int ranks, std::vector<std::string> command,
   words.push_back(mailbox.place());
   ChildProcess::Place place;
   place.environment = words_of(CCP_MPIEXEC_ENVIRONMENT);
+  if (ranks * threads > granted_processors()) {
+    for (std::string& word : words_of(CCP_MPIEXEC_CROWDED)) {
+      place.environment.push_back(std::move(word));
+    }
+  }
   place.same_group = true;
   place.inherits_output = true;
   const std::string program = command.front();

@@ -39,6 +39,7 @@ struct RunResult {
   double bare_time = 0;           ///< s, solve without any look; 0 = not measured
   double bare_difference = 0;     ///< largest relative difference of gamma between the two solves;
                                   ///< NaN: the bare one was ended by the time limit
+  std::vector<RankTimes> rank_times;  ///< of several ranks, of the solve without looks
   std::vector<Sample> samples;
   std::vector<TargetRecord> targets;
   Measures final_measures, best;

@@ -27,6 +27,21 @@ void write_counters(Hdf5File& file, const Counters& counters) {
   put("projections", counters.projections);
 }
 
+/// What ranks spent with each other, a value per rank.
+void write_ranks(Hdf5File& file, const std::vector<RankTimes>& ranks) {
+  if (ranks.empty()) return;
+  const auto column = [&](const char* name, const auto& value) {
+    std::vector<std::decay_t<decltype(value(ranks.front()))>> data;
+    for (const RankTimes& rank : ranks) data.push_back(value(rank));
+    file.write(fmt::format("/ranks/{}", name), data, {data.size()});
+  };
+  const auto count = [](long number) { return static_cast<std::int64_t>(number); };
+  column("exchange_time", [](const RankTimes& r) { return r.exchange; });
+  column("reduction_time", [](const RankTimes& r) { return r.reduction; });
+  column("exchanges", [&](const RankTimes& r) { return count(r.exchanges); });
+  column("reductions", [&](const RankTimes& r) { return count(r.reductions); });
+}
+
 void write_request(Hdf5File& file, const RunRequest& request) {
   file.make_group("/request");
   for (const RequestField& field : request_fields()) {
@@ -133,6 +148,7 @@ Hdf5File make_result(const std::string& path, const RunRequest& request, const R
   for (const auto& [name, value] : result.info.timers) {
     file.set_attribute("/timers/parts", name, value);
   }
+  write_ranks(file, result.rank_times);
 
   write_curve(file, result.samples);
   write_targets(file, result.targets);
@@ -332,6 +348,30 @@ void check_presence(const Hdf5File& file) {
   }
 }
 
+/// What ranks spent with each other, where a file has it: newer than the schema.
+void check_ranks(const Hdf5File& file) {
+  if (!file.has("/ranks")) return;
+  const std::string ranks = text_of(file, "/provenance", "ranks");
+  const auto check = [&](const std::string& name, const auto& values) {
+    const std::string place = "/ranks/" + name;
+    if (fmt::format("{}", values.size()) != ranks) {
+      throw InputError(file.path(), place, fmt::format("{} values, one per rank", ranks),
+                       fmt::format("{}", values.size()));
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] >= 0) continue;
+      throw InputError(file.path(), fmt::format("{}[{}]", place, i), "a number >= 0",
+                       fmt::format("{}", values[i]));
+    }
+  };
+  for (const char* name : {"exchange_time", "reduction_time"}) {
+    check(name, file.read<double>(fmt::format("/ranks/{}", name)).data);
+  }
+  for (const char* name : {"exchanges", "reductions"}) {
+    check(name, file.read<std::int64_t>(fmt::format("/ranks/{}", name)).data);
+  }
+}
+
 void check_curve(const Hdf5File& file) {
   const std::size_t looks = file.read<double>("/curve/time").data.size();
   for (const char* name : {"outer", "krylov", "applies"}) {
@@ -418,6 +458,7 @@ ResultSummary check_result(const std::string& path) {
   const Hdf5File file = Hdf5File::open(path);
   check_presence(file);
   read_request(path);
+  check_ranks(file);
   check_curve(file);
   check_targets(file);
   check_verdict(file, summary);

@@ -37,6 +37,22 @@ double seconds(const Ranks& ranks, const Work& work) {
   return ranks.of_first(seconds_since(start));
 }
 
+/// What all ranks say, on all of them.
+std::vector<RankTimes> gathered(const Ranks& ranks, const RankTimes& own) {
+  constexpr std::size_t width = 4;
+  std::vector<double> rows(width * static_cast<std::size_t>(ranks.size()));
+  const std::size_t at = width * static_cast<std::size_t>(ranks.rank());
+  rows[at] = own.exchange, rows[at + 1] = own.reduction;
+  rows[at + 2] = static_cast<double>(own.exchanges);
+  rows[at + 3] = static_cast<double>(own.reductions);
+  ranks.sum(rows.data(), static_cast<int>(rows.size()));
+  std::vector<RankTimes> all;
+  for (auto row = rows.begin(); row != rows.end(); row += width) {
+    all.push_back({row[0], row[1], std::lround(row[2]), std::lround(row[3])});
+  }
+  return all;
+}
+
 double relative_difference(const Ranks& ranks, const Vector& x, const Vector& y) {
   const auto a = read_view(x), b = read_view(y);
   double difference = 0, scale = 0;
@@ -202,6 +218,7 @@ RunResult run(const RunRequest& request, const std::string& command_line, const 
   copy_looks(recorder, result);
   result.info = info;
   result.time = recorder.elapsed();
+  if (ranks.size() > 1) result.rank_times = gathered(ranks, recorder.spent_with_ranks());
   result.final_measures = recorder.samples().back().measures;
   if (result.contacts > 0) {
     result.memory_per_contact =

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "solvers/core/rank_map.hpp"
+#include "solvers/core/rank_times.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
@@ -92,6 +93,11 @@ BodyExchange::Buffers& BodyExchange::buffers(std::size_t columns) const {
 
 namespace {
 
+class ExchangeWatch : RankWatch {
+ public:
+  ExchangeWatch() : RankWatch(&RankTimes::exchange, &RankTimes::exchanges) {}
+};
+
 /// Rows of bodies to a buffer, and back. A buffer has the rows that `place` names, or, where that
 /// is empty, those from `first` on.
 struct BodyRows {
@@ -123,6 +129,7 @@ void unpack(const Vector& buffer, const BodyRows& own) {
 }  // namespace
 
 void BodyExchange::sum(const DeviceArray<double**>& rows) const {
+  const ExchangeWatch watch;
   Buffers& own = buffers(rows.extent(1));
   const BodyRows copied{rows, plan_->copied}, ghosts{rows, {}, plan_->owned};
   pack(copied, own.copied);
@@ -135,6 +142,7 @@ void BodyExchange::sum(const DeviceArray<double**>& rows) const {
 }
 
 void BodyExchange::add_to_owners(const DeviceArray<double**>& rows) const {
+  const ExchangeWatch watch;
   Buffers& own = buffers(rows.extent(1));
   const BodyRows copied{rows, plan_->copied};
   pack(copied, own.copied);
@@ -145,6 +153,7 @@ void BodyExchange::add_to_owners(const DeviceArray<double**>& rows) const {
 }
 
 void BodyExchange::copy_to_ghosts(const DeviceArray<double**>& rows) const {
+  const ExchangeWatch watch;
   Buffers& own = buffers(rows.extent(1));
   pack({rows, plan_->copied}, own.copied);
   fence();

@@ -9,8 +9,18 @@
 #include <vector>
 
 #include "problems/base/error.hpp"
+#include "solvers/core/rank_times.hpp"
 
 namespace ccp {
+namespace {
+
+/// The time of a reduction or broadcast.
+class ReductionWatch : RankWatch {
+ public:
+  ReductionWatch() : RankWatch(&RankTimes::reduction, &RankTimes::reductions) {}
+};
+
+}  // namespace
 
 Ranks::Ranks() : communicator_(Teuchos::rcp(new Teuchos::SerialComm<int>())) {}
 
@@ -21,6 +31,7 @@ Ranks::Ranks(Communicator communicator)
 
 void Ranks::sum(double* values, int count) const {
   if (size_ == 1) return;
+  const ReductionWatch watch;
   const std::vector<double> own(values, values + count);
   Teuchos::reduceAll(*communicator_, Teuchos::REDUCE_SUM, count, own.data(), values);
 }
@@ -32,6 +43,7 @@ double Ranks::sum(double value) const {
 
 long long Ranks::sum(long long value) const {
   if (size_ == 1) return value;
+  const ReductionWatch watch;
   long long total = 0;
   Teuchos::reduceAll(*communicator_, Teuchos::REDUCE_SUM, 1, &value, &total);
   return total;
@@ -39,6 +51,7 @@ long long Ranks::sum(long long value) const {
 
 double Ranks::largest(double value) const {
   if (size_ == 1) return value;
+  const ReductionWatch watch;
   // MPI does not say what the maximum of numbers and a NaN is.
   const double own[2] = {std::isnan(value) ? 0 : value, std::isnan(value) ? 1.0 : 0.0};
   double most[2] = {};
@@ -48,13 +61,16 @@ double Ranks::largest(double value) const {
 
 long long Ranks::sum_before(long long value) const {
   if (size_ == 1) return 0;
+  const ReductionWatch watch;
   long long with_own = 0;
   Teuchos::scan(*communicator_, Teuchos::REDUCE_SUM, value, Teuchos::outArg(with_own));
   return with_own - value;
 }
 
 double Ranks::of_first(double value) const {
-  if (size_ > 1) Teuchos::broadcast(*communicator_, 0, &value);
+  if (size_ == 1) return value;
+  const ReductionWatch watch;
+  Teuchos::broadcast(*communicator_, 0, &value);
   return value;
 }
 

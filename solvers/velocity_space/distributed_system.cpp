@@ -318,6 +318,9 @@ void DistributedSystem::send_blocks() {
 PreconditionerReport DistributedSystem::precondition() {
   send_blocks();
   for (const auto& part : parts_) part->factorise(k_rows_);
+  // Whoever is ready waits for the others, as it would in the first product: here, where the timer
+  // of the preconditioner counts it.
+  distribution_.ranks.sum(0.0);
   return {};
 }
 

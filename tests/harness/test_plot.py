@@ -10,7 +10,7 @@ from folder_case import ROOT, FolderCase
 from made_up import IPM, PGJ, h5py, np, write_result
 
 sys.path.insert(0, str(ROOT / "scripts/python"))
-from ccpbench import figures, plot, profiles, results, simulations
+from ccpbench import figures, plot, profiles, results, scaling, simulations
 
 PNG, PDF = b"\x89PNG\r\n\x1a\n", b"%PDF-"
 
@@ -95,6 +95,45 @@ class DrawnTest(FolderCase):
                 self.assertEqual(axes.get_xlim()[0], least)
                 self.assertEqual(lines[PGJ][0], [1, 0.5])  # the best from the start
                 self.assertEqual(lines[IPM][:2], [[1, 0], [3, 0.5]])
+
+    def scaled(self):
+        """One solver on piles of 1,000 and 2,000 contacts, on one and two ranks, 300 products each;
+        on two ranks the larger pile is not solved. Another solver on one rank only."""
+        half = {"ranks": "2", "spent": ([0.3, 0.6], [0.1, 0.2])}
+        large = {"instance": "large", "contacts": 2000, "content": "01"}
+        for name, end, more in (("a", 3, {"ranks": "1"}), ("b", 1.8, half),
+                                ("c", 6, {"ranks": "1", **large}),
+                                ("d", 3.75, {**half, **large, "status": "time_limit"})):
+            write_result(self.folder / f"{name}.h5", time=(0, 1, 1.5, end),
+                         **{"instance": "small", "contacts": 1000, **more})
+        write_result(self.folder / "other.h5", IPM, instance="small", contacts=1000, ranks="1")
+        return self.table()
+
+    def test_how_ranks_scale(self):
+        table = self.scaled()
+        weak, small, large = scaling.chains_of(table)
+        self.assertEqual([chain.title for chain in (weak, small, large)],
+                         ["about 1,000 contacts a rank", "small, 1,000 contacts",
+                          "large, 2,000 contacts"])
+        for chain in (weak, small, large):
+            self.assertEqual(set(chain.lines), {PGJ})  # the other one has nothing to compare with
+        self.assertEqual([(point.instance, point.ranks) for point in weak.lines[PGJ]],
+                         [("small", 1), ("large", 2)])
+        one, two = small.lines[PGJ]
+        self.assertEqual(one.parts, {"compute": 0.01, "exchange": 0, "reduction": 0})
+        for part, seconds in (("compute", 4e-3), ("exchange", 1.5e-3), ("reduction", 0.5e-3)):
+            self.assertAlmostEqual(two.parts[part], seconds)  # means of the two ranks
+        figure = plot.draw_scaling(self.runs, table, [], None)
+        points = figures.drawn(figure)
+        efficiency = {panel: [y for at, name, _, y in points if at == panel and name == PGJ]
+                      for panel in (1, 4, 7)}
+        np.testing.assert_allclose(efficiency[1], [1, 0.8])
+        np.testing.assert_allclose(efficiency[4], [1, 10 / 6 / 2])
+        np.testing.assert_allclose(efficiency[7], [1, 6 / 3.75 / 2])
+        iterations = {panel: [x for at, _, x, _ in points if at == panel] for panel in (2, 5, 8)}
+        self.assertEqual(iterations, {2: [1], 5: [1, 2], 8: [1]})  # where the stop was reached
+        parts = {row[2]: row[3] for row in points if row[0] == 6}
+        self.assertAlmostEqual(parts["exchange on 2"], 1.5e-3)
 
     def test_work_that_a_solver_does_not_have_is_not_0(self):
         table = self.two_piles()
@@ -285,6 +324,13 @@ class PlotTest(FolderCase):
             self.assertTrue(data.startswith(PNG))
             self.assertGreater(len(data), 5000)
         self.plot("--figure", "profil", expect=2)
+        _, errors = self.plot("--figure", "scaling", "--format", "png")
+        self.assertIn("no figure scaling: nothing was solved on different numbers of ranks", errors)
+        self.assertFalse((self.folder / "made-up-scaling.png").exists())
+        for ranks in (1, 2):
+            write_result(self.folder / f"on-{ranks}.h5", ranks=str(ranks))
+        self.plot("--figure", "scaling", "--format", "png")
+        self.assertTrue((self.folder / "made-up-scaling.png").read_bytes().startswith(PNG))
 
     def test_many_instances_are_put_on_several_pages(self):
         for number in range(7):

@@ -113,6 +113,51 @@ class Ranks(unittest.TestCase):
             self.assertLess(np.abs(answer - answers[0]).max(), 1e-9 * np.abs(answers[0]).max())
             self.assertAlmostEqual(residual / residuals[0], 1, places=6)
 
+    def test_a_result_says_what_ranks_spent_with_each_other(self):
+        for ranks in (1, 3):
+            name = f"spent{ranks}.h5"
+            self.solve("pile.h5", "--solver", "pgj[tolerance=0]", "--stop", "residual=1e-300",
+                       "--max-outer", "200", "--ranks", str(ranks), "-o", name, code=NOT_REACHED)
+            self.program("check", name)
+            with h5py.File(self.path(name)) as file:
+                self.assertEqual("ranks" in file, ranks > 1)
+                if ranks == 1:
+                    continue
+                spent = {key: np.array(file["ranks"][key]) for key in file["ranks"]}
+                applies = file["counters"].attrs["operator_applies"]
+                solve = file["timers"].attrs["solve"]
+        self.assertEqual(set(spent), {"exchange_time", "reduction_time", "exchanges", "reductions"})
+        self.assertEqual(list(spent["exchanges"]), [applies] * 3)
+        self.assertTrue((spent["reductions"] == spent["reductions"][0]).all())
+        self.assertGreaterEqual(spent["reductions"][0], 200)  # the clock of rank 0
+        for times in (spent["exchange_time"], spent["reduction_time"]):
+            self.assertEqual(times.shape, (3,))
+            self.assertTrue((times > 0).all())
+        self.assertLess(spent["exchange_time"][0] + spent["reduction_time"][0], solve)
+        with h5py.File(self.path("spent3.h5"), "a") as file:
+            file["ranks/exchange_time"][1] = -1
+        _, err = self.program("check", "spent3.h5", code=BAD_INPUT)
+        self.assertIn("/ranks/exchange_time[1]: expected a number >= 0, found -1", err)
+        with h5py.File(self.path("spent3.h5"), "a") as file:
+            del file["ranks/exchange_time"]
+            file["ranks/exchange_time"] = np.ones(2)
+        _, err = self.program("check", "spent3.h5", code=BAD_INPUT)
+        self.assertIn("/ranks/exchange_time: expected 3 values, one per rank, found 2", err)
+
+    def test_ranks_that_wait_let_others_run_only_where_processors_are_short(self):
+        launcher = self.path("telling-mpiexec")
+        with open(launcher, "w", encoding="utf-8") as stream:
+            stream.write('#!/bin/sh\nenv > launched.txt\nexit 1\n')
+        os.chmod(launcher, 0o700)
+        processors = len(os.sched_getaffinity(0))
+        without = {key: "" for key in os.environ if key.startswith("OMPI_MCA")}
+        for ranks in (2, processors + 1):
+            self.solve("pile.h5", "--solver", "pgj", "--ranks", str(ranks), code=CRASHED,
+                       environment={**without, "CCPBENCH_MPIEXEC": launcher})
+            with open(self.path("launched.txt"), encoding="utf-8") as stream:
+                yields = "OMPI_MCA_mpi_yield_when_idle=1\n" in stream.readlines()
+            self.assertEqual(yields, ranks > processors, ranks)
+
     def test_what_runs_on_ranks_prints_what_one_process_prints(self):
         out, err = self.solve("pile.h5", "--solver", "pgj", "--stop", "residual=1e-2",
                               "--ranks", "2")

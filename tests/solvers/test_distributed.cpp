@@ -10,6 +10,7 @@
 #include <limits>
 #include <set>
 
+#include "harness/measure/recorder.hpp"
 #include "harness/measure/referee.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
@@ -17,6 +18,7 @@
 #include "problems/scenes/hand_scenes.hpp"
 #include "solvers/core/mpi_session.hpp"
 #include "solvers/core/optimality.hpp"
+#include "solvers/core/rank_times.hpp"
 #include "solvers/core/scales.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/distributed/gather.hpp"
@@ -144,6 +146,55 @@ TEST_CASE("what ranks add up is the same on all of them", "[ranks]") {
   });
   CHECK(message == "file: place: expected one thing, found another");
   CHECK_NOTHROW(ranks.together([] {}));
+}
+
+TEST_CASE("what ranks spend with each other is counted, without looks", "[ranks]") {
+  const MpiSession mpi;
+  const Ranks& ranks = mpi.world();
+  const bool alone = ranks.size() == 1;
+  rank_times() = {};
+  ranks.sum(1.0);
+  ranks.largest(1.0);
+  ranks.of_first(1.0);
+  CHECK(ranks.sum(static_cast<double>(rank_times().reductions)) == (alone ? 0 : 3 * ranks.size()));
+
+  const SharedFile file(ranks, random_pile(200, 600, 2));
+  const ProblemPart part = read_part(file.path(), ranks);
+  const Problem problem(part.problem, part.distribution);
+  // One judge talks with the other ranks, and the other does not.
+  std::vector<RankTimes> spent;
+  for (const bool talks : {false, true}) {
+    RecorderOptions options;
+    options.stop = {};
+    options.iteration_limit = 30;
+    options.free_samples = 1000;
+    options.growth = 1;  // look at every iterate
+    int looks = 0;
+    Recorder recorder(problem.map(), options, [&](const Vector& gamma) {
+      ++looks;
+      for (int k = 0; talks && k < 100; ++k) ranks.sum(1.0);
+      Vector d(gamma.getMap(), 1);
+      if (talks) problem.delassus()->apply(gamma, d);
+      return Measures(1);
+    });
+    const auto method = make_solver(SolverSpec::parse("pgj[tolerance=0]"));
+    method->setup(problem);
+    Vector gamma(problem.map(), 1);
+    const auto start = std::chrono::steady_clock::now();
+    recorder.start();
+    const Info info = method->solve(gamma, recorder);
+    recorder.finish(info, gamma);
+    CHECK(looks > 30);
+    spent.push_back(recorder.spent_with_ranks());
+    const RankTimes& times = spent.back();
+    CHECK(times.exchanges == (alone ? 0 : info.counters.operator_applies));
+    CHECK((times.reductions > 0) == !alone);
+    CHECK((times.exchange > 0) == !alone);
+    CHECK((times.reduction > 0) == !alone);
+    CHECK(times.exchange + times.reduction < seconds_since(start));
+  }
+  CHECK(spent[0].reductions == spent[1].reductions);
+  CHECK(spent[0].exchanges == spent[1].exchanges);
 }
 
 TEST_CASE("every rank reads its part of a problem", "[reading]") {
@@ -698,6 +749,33 @@ TEST_CASE("vipm's iterations depend on the parts, not on the ranks that have the
           "solver vipm: option parts: expected a multiple of the ranks, " +
               std::to_string(mpi.world().size()) + ", found 7");
   }
+}
+
+TEST_CASE("vipm takes a bundled pile's iterations on ranks as on one", "[solvers]") {
+  const MpiSession mpi;
+  const Ranks& ranks = mpi.world();
+  const std::string path = resolve_problem("test-problem-1");
+  const char* const solver = "vipm[parts=12,overlap=3,tolerance=1e-5]";
+  double outer = 0, krylov = 0;
+  if (ranks.rank() == 0) {  // one process, while the others wait
+    const ContactProblem host = read_problem(path);
+    const Problem whole(host);
+    Vector gamma(whole.map(), 1);
+    const Info alone = solve(solver, whole, 100, gamma);
+    CHECK(alone.status == Status::converged);
+    outer = static_cast<double>(alone.counters.outer);
+    krylov = static_cast<double>(alone.counters.krylov);
+  }
+  outer = ranks.of_first(outer);
+  krylov = ranks.of_first(krylov);
+  const ProblemPart part = read_part(path, ranks);
+  const Problem problem(part.problem, part.distribution);
+  Vector gamma(problem.map(), 1);
+  const Info info = solve(solver, problem, 100, gamma);
+  CHECK(info.status == Status::converged);
+  CHECK(krylov > 0);
+  CHECK(std::abs(static_cast<double>(info.counters.outer) - outer) <= 2);
+  CHECK(std::abs(static_cast<double>(info.counters.krylov) - krylov) <= 0.05 * krylov);
 }
 
 namespace {

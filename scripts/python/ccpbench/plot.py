@@ -1,5 +1,6 @@
 """Draws the results in a folder for papers: curves of a measure against time and iterations and,
-with --figure, Dolan-More profiles, shares of targets reached, and shares solved to a tolerance.
+with --figure, Dolan-More profiles, shares of targets reached, shares solved to a tolerance, and how
+runs on several ranks scale.
 
 Writes NAME.png and NAME.pdf, NAME being the study's name (`results` if the files are of several
 studies or of none; NAME-profile.png and so on), and prints when each target was reached.
@@ -62,6 +63,7 @@ from ccpbench.results import (
     series_of,
     why_nothing,
 )
+from ccpbench.scaling import chains_of, draw_scaling
 from ccpbench.simulations import read_rows, write_figure
 from ccpbench.styles import style_of
 from ccpbench.tables import number_text, target_table
@@ -231,7 +233,8 @@ def draw_solved(runs: list[Run], table: Table, rows: Sequence[Row], title: str |
 
 
 FIGURES: dict[str, Callable[[list[Run], Table, Sequence[Row], str | None], Figure]] = {
-    "curves": draw_curves, "profile": draw_profile, "ecdf": draw_ecdf, "solved": draw_solved}
+    "curves": draw_curves, "profile": draw_profile, "ecdf": draw_ecdf, "solved": draw_solved,
+    "scaling": draw_scaling}
 
 
 def pages(table: Table, kind: str) -> list[Table]:
@@ -262,7 +265,8 @@ def parse_arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     arguments.format = arguments.format.split(",")
     if not set(arguments.format) <= {"png", "pdf"}:
         parser.error(f"--format: expected png, pdf or png,pdf, found {','.join(arguments.format)}")
-    arguments.figure = list(FIGURES) if arguments.figure == "all" else arguments.figure.split(",")
+    arguments.all = arguments.figure == "all"
+    arguments.figure = list(FIGURES) if arguments.all else arguments.figure.split(",")
     if not set(arguments.figure) <= set(FIGURES):
         parser.error(f"--figure: expected all or some of {', '.join(FIGURES)}, found "
                      f"{','.join(arguments.figure)}")
@@ -331,6 +335,10 @@ def write_figures(runs: list[Run], table: Table, rows: list[Row],
     for kind in arguments.figure:
         if kind in ("profile", "ecdf") and not targets:
             complain(f"no figure {kind}: the study has no target of {measure}")
+            continue
+        if kind == "scaling" and not chains_of(table):
+            if not arguments.all:
+                complain("no figure scaling: nothing was solved on different numbers of ranks")
             continue
         for number, part in enumerate(pages(table, kind), 1):
             shown = [run for run in runs if run.instance in part]

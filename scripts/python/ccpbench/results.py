@@ -87,6 +87,10 @@ class Run:
                                     (one.split("=") for one in stops if one)]
         self.stop: Target | None = self.stops[0] if self.stops else None
         self.targets += [stop for stop in self.stops if stop not in self.targets]
+        self.ranks = int(self.made.get("ranks") or 1)
+        # What each rank spent with the others, s and counts: `exchange_time`, ...; of one: nothing.
+        self.rank_times: dict[str, NDArray[Any]] = (
+            {name: file["ranks"][name][()] for name in file["ranks"]} if "ranks" in file else {})
         self.gamma: NDArray[np.float64] | None = None  # [n][3], N s, if asked for and kept
         self._read_curve(file["curve"], measures)
 
