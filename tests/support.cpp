@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "problems/base/root_folder.hpp"
 #include "problems/geometry/sphere_contacts.hpp"
 #include "problems/model/frame.hpp"
 
@@ -62,13 +63,13 @@ void check_parts(const std::string& message, const std::vector<std::string>& par
 }
 
 std::string source_folder() {
-  return CCP_SOURCE_DIR;
+  return root_folder();
 }
 
 fs::path shared_folder() {
   const char* configured = std::getenv("CCPBENCH_SHARED");
   return configured && *configured ? fs::path(configured)
-                                   : fs::path(CCP_SOURCE_DIR).parent_path() / "shared";
+                                   : fs::path(source_folder()).parent_path() / "shared";
 }
 
 namespace {

@@ -51,7 +51,7 @@ void check_begins(const std::string& message, const std::string& beginning);
 /// Fails unless every part is in the message.
 void check_parts(const std::string& message, const std::vector<std::string>& parts);
 
-/// The top folder of the source tree.
+/// The top folder of the source tree, also on another machine (root_folder()).
 std::string source_folder();
 
 /// The folder of data that is not in the repository: $CCPBENCH_SHARED or ../shared beside it.

@@ -1,6 +1,6 @@
-// Speed of the kernels every solver rests on, beside the bytes each must move. One argument picks
-// the problem: the environment variable CCPBENCH_MICRO_PROBLEM (file or catalogue name; default
-// test-problem-3, 43,409 contacts).
+// Speed of the kernels every solver rests on, beside the bytes each must move. The environment
+// picks the problem: CCPBENCH_MICRO_PROBLEM (file or catalogue name; default test-problem-3, 43,409
+// contacts), and CCPBENCH_MICRO_COPIES as many of it, beside each other.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -16,6 +16,19 @@ namespace {
 
 using namespace ccp;
 using namespace ccp::micro;
+
+// What memory can do at this size: the bytes of the product below, half of them read, half written.
+void copy(benchmark::State& state) {
+  const std::size_t length = 7 * host().contacts();
+  const VectorView from("ccp::micro::from", length), to("ccp::micro::to", length);
+  for (auto _ : state) {
+    Kokkos::parallel_for(
+        "ccp::micro::copy", range(length), KOKKOS_LAMBDA(int i) { to(i) = from(i); });
+    fence();
+  }
+  report(state, static_cast<double>(state.iterations()), 112);
+}
+BENCHMARK(copy)->Unit(benchmark::kMicrosecond);
 
 // p twice (once per side) and its numbers, body velocities out and in, body numbers, the product.
 void delassus_apply(benchmark::State& state) {

@@ -2,15 +2,26 @@
 
 #include <cstdlib>
 
+#include "problems/base/error.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
+#include "problems/model/repeated.hpp"
 
 namespace ccp::micro {
 namespace {
 
 ContactProblem load() {
   const char* name = std::getenv("CCPBENCH_MICRO_PROBLEM");
-  return read_problem(resolve_problem(name ? name : "test-problem-3"));
+  ContactProblem problem = read_problem(resolve_problem(name ? name : "test-problem-3"));
+  const char* text = std::getenv("CCPBENCH_MICRO_COPIES");
+  if (!text) return problem;
+  char* end = nullptr;
+  const long copies = std::strtol(text, &end, 10);
+  if (end == text || *end != 0 || copies < 1 || copies > 1'000'000) {
+    throw InputError("environment variable CCPBENCH_MICRO_COPIES", "value",
+                     "a number from 1 to 1000000", text);
+  }
+  return repeated(problem, static_cast<int>(copies));
 }
 
 }  // namespace

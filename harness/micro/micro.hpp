@@ -7,7 +7,8 @@
 /// What the benchmarks of ccpbench-micro share.
 namespace ccp::micro {
 
-/// The problem that CCPBENCH_MICRO_PROBLEM names, on the host and on the device.
+/// The problem that CCPBENCH_MICRO_PROBLEM names, as often as CCPBENCH_MICRO_COPIES says, on the
+/// host and on the device.
 const ContactProblem& host();
 const Problem& device();
 
