@@ -46,9 +46,8 @@ double launch_limit();
 /// started ends with this process, however that ends, and with the launcher's. A launcher that does
 /// not end by itself is ended: where a rank has died and it has not noticed for some seconds, and
 /// where its ranks have not found each other (LaunchReport::started) within launch_limit().
-/// @param threads   of each rank; where ranks and threads are more than the processors granted,
-/// ranks
-///                  that wait let others run
+/// @param threads   of each rank: where ranks times threads is more than the processors granted,
+///                  ranks that wait let others run
 /// @param command   program and arguments; the place of the LaunchReport is appended
 /// @param reported  gets every line that rank 0 reports
 /// @throws InputError if there is no launcher

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "problems/base/error.hpp"
+#include "solvers/core/trilinos.hpp"
 #include "solvers/linear/block_pattern.hpp"
 
 namespace ccp {
@@ -139,6 +140,48 @@ void sort_depth_first(const BodyGraph& graph, std::vector<int>& order) {
   }
 }
 
+/// Sorts an elimination order by level: a body's level is one above the highest of the neighbours
+/// eliminated before it. The factorisation stays the same; rows of a level become neighbours in
+/// memory, those of a level in the order of what they touch in the levels below.
+void sort_by_level(const BodyGraph& graph, std::vector<int>& order) {
+  const int m = static_cast<int>(order.size());
+  std::vector<int> rank(m), level(m, 0);
+  for (int k = 0; k < m; ++k) rank[order[k]] = k;
+  int levels = 0;
+  for (int i : order) {
+    for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
+      const int j = graph.neighbour[k];
+      if (rank[j] < rank[i]) level[i] = std::max(level[i], level[j] + 1);
+    }
+    levels = std::max(levels, level[i] + 1);
+  }
+  std::vector<int> offset(levels + 1, 0);
+  for (int i = 0; i < m; ++i) ++offset[level[i] + 1];
+  std::partial_sum(offset.begin(), offset.end(), offset.begin());
+  std::vector<int> fill(offset.begin(), offset.end() - 1);
+  for (int i = 0; i < m; ++i) order[fill[level[i]]++] = i;
+
+  std::vector<int> position(m);
+  std::vector<double> key(m, 0.0);
+  for (int l = 0; l < levels; ++l) {
+    for (int k = offset[l]; k < offset[l + 1]; ++k) {
+      const int i = order[k];
+      double sum = 0, count = 0;
+      for (int e = graph.offset[i]; e < graph.offset[i + 1]; ++e) {
+        const int j = graph.neighbour[e];
+        if (level[j] >= l) continue;
+        const int width = offset[level[j] + 1] - offset[level[j]];
+        sum += static_cast<double>(position[j] - offset[level[j]]) / width;
+        count += 1;
+      }
+      key[i] = count > 0 ? sum / count : i;
+    }
+    std::stable_sort(order.begin() + offset[l], order.begin() + offset[l + 1],
+                     [&](int a, int b) { return key[a] < key[b]; });
+    for (int k = offset[l]; k < offset[l + 1]; ++k) position[order[k]] = k;
+  }
+}
+
 /// Adds the neighbours that eliminating each body once would join, each named once.
 BodyGraph filled_graph(const BodyGraph& graph, const std::vector<int>& order) {
   const int m = static_cast<int>(order.size());
@@ -181,7 +224,13 @@ BodyOrder order_bodies(const ContactProblem& problem, const std::string& orderin
   BodyOrder result;
   result.body = elimination_order(problem, graph, ordering);
   if (fill) graph = filled_graph(graph, result.body);
-  sort_depth_first(graph, result.body);
+  // One thread takes rows as they come. Several share those of a level, which they should find in
+  // one place.
+  if (ExecSpace().concurrency() == 1) {
+    sort_depth_first(graph, result.body);
+  } else {
+    sort_by_level(graph, result.body);
+  }
   const std::size_t m = result.body.size();
   result.position.resize(m);
   for (std::size_t k = 0; k < m; ++k) result.position[result.body[k]] = static_cast<int>(k);

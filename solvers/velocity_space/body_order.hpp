@@ -7,8 +7,9 @@
 
 namespace ccp {
 
-/// An order in which bodies are eliminated, in which most neighbours are near each other: each is
-/// followed by those that waited for it last.
+/// An order in which bodies are eliminated, made for those who sweep in it: for one thread depth
+/// first, each body followed by those that waited for it last, so that most neighbours are near
+/// each other; for several by level (BlockPattern).
 struct BodyOrder {
   std::vector<int> body;      ///< [m] the body at each position
   std::vector<int> position;  ///< [m] its inverse

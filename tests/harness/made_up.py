@@ -21,7 +21,7 @@ def write_result(path, solver=PGJ, instance="small-pile", contacts=1234, time=(0
                  study="made-up", repetition=1, version=1, referee_version=1, threads="1",
                  content="00", message="", law="convex", stop="error=0.001", bare=0.0,
                  targets=(("error", 0.05), ("residual", 1e-6)), applies=100,
-                 commit="0123456789abcdef0123456789abcdef01234567-dirty", ranks="", spent=None):
+                 commit="0123456789abcdef0123456789abcdef01234567-dirty", ranks="1", spent=None):
     """A result file; every measure but `velocity` has the curve of the error.
     @param applies  between two looks
     @param spent    s of exchanges and of reductions, each a list with a value per rank"""
@@ -62,6 +62,7 @@ def write_result(path, solver=PGJ, instance="small-pile", contacts=1234, time=(0
         file.create_group("best")
         file.create_group("provenance").attrs.update({
             "commit": commit, "cpu": "Made-up CPU",
-            "gpu": "", "backend": "Serial", "threads": threads, "ranks": ranks, "date_utc": "2020-01-02T03:04:05Z"})
+            "gpu": "", "backend": "Serial", "threads": threads, "ranks": ranks,
+            "date_utc": "2020-01-02T03:04:05Z"})
         for name, seconds in zip(("exchange", "reduction"), spent or (), strict=False):
             file[f"ranks/{name}_time"] = np.array(seconds, float)
