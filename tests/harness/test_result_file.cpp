@@ -110,6 +110,7 @@ TEST_CASE("a warm-up takes its time and changes no iterate") {
   RunRequest request;
   request.problem_file = folder.file("stack.h5");
   request.solver = SolverSpec::parse("ipm");
+  request.recorder.budget = 1e9;  // every iterate is looked at, however long looks take
   const RunResult cold = run(request, "");
   request.warm_up = 0.05;
   const RunResult warm = run(request, "");
