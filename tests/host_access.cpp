@@ -32,11 +32,14 @@ struct Region {
 };
 
 struct Arena {
-  std::uintptr_t begin = 0, top = 0;
-  std::uintptr_t guarded = 0;  ///< what is taken from here on is guarded
+  char* memory = nullptr;
+  std::uintptr_t begin = 0, top = 0;  ///< of that; top is where it is free
+  std::uintptr_t guarded = 0;         ///< what is taken from here on is guarded
   std::array<Region, 65536> regions{};
   std::atomic<std::size_t> number{0};
   std::mutex mutex;
+
+  void* at(std::uintptr_t address) const { return memory + (address - begin); }
 };
 Arena arena;
 
@@ -49,7 +52,7 @@ std::atomic<std::size_t> last{0};  ///< 1 + number of the region
 
 void protect(int how) {
   if (arena.top > arena.guarded) {
-    mprotect(reinterpret_cast<void*>(arena.guarded), arena.top - arena.guarded, how);
+    mprotect(arena.at(arena.guarded), arena.top - arena.guarded, how);
   }
 }
 void open() {
@@ -125,6 +128,7 @@ void* take(const char* label, std::size_t size) {
     void* const found = mmap(nullptr, reach, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (found == MAP_FAILED) throw std::bad_alloc();
+    arena.memory = static_cast<char*>(found);
     arena.begin = arena.guarded = arena.top = reinterpret_cast<std::uintptr_t>(found);
   }
   Region region;
@@ -136,7 +140,7 @@ void* take(const char* label, std::size_t size) {
   arena.top = top;
   arena.regions[arena.number] = region;
   ++arena.number;
-  return reinterpret_cast<void*>(region.data - header);
+  return arena.at(region.data - header);
 }
 
 bool is_taken(const void* pointer) {
@@ -153,7 +157,7 @@ void release(const void* pointer) {
     open();
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const std::uintptr_t end = (region.end + page - 1) / page * page;
-    madvise(reinterpret_cast<void*>(region.data), end - region.data, MADV_DONTNEED);
+    madvise(arena.at(region.data), end - region.data, MADV_DONTNEED);
     return;
   }
 }
