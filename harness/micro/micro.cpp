@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "problems/base/error.hpp"
+#include "problems/base/options.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
 #include "problems/model/repeated.hpp"
@@ -15,13 +16,12 @@ ContactProblem load() {
   ContactProblem problem = read_problem(resolve_problem(name ? name : "test-problem-3"));
   const char* text = std::getenv("CCPBENCH_MICRO_COPIES");
   if (!text) return problem;
-  char* end = nullptr;
-  const long copies = std::strtol(text, &end, 10);
-  if (end == text || *end != 0 || copies < 1 || copies > 1'000'000) {
+  int copies = 0;
+  if (!parse_number(text, copies) || copies < 1 || copies > 1'000'000) {
     throw InputError("environment variable CCPBENCH_MICRO_COPIES", "value",
                      "a number from 1 to 1000000", text);
   }
-  return repeated(problem, static_cast<int>(copies));
+  return repeated(problem, copies);
 }
 
 }  // namespace

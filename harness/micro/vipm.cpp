@@ -43,10 +43,8 @@ void measure(benchmark::State& state, double bytes, const Kernel& kernel) {
   report(state, static_cast<double>(state.iterations()), bytes);
 }
 
-// Bytes: per pair of bodies two stored blocks and two indices; about one pair per contact. The
-// order of the bodies decides how near in memory the velocities of those that touch are: vipm's is
-// one for eliminations, the other that of the problem.
-/// The benchmark is called several times; at 10^7 contacts what it needs is made once.
+/// With bodies in that order. A benchmark is called several times; at 10^7 contacts what it needs
+/// is made once.
 Iterate& ordered(const std::string& ordering) {
   static Iterate* one = nullptr;
   static std::string its_ordering;
@@ -57,6 +55,10 @@ Iterate& ordered(const std::string& ordering) {
   }
   return *one;
 }
+
+// Bytes: per pair of bodies two stored blocks and two indices; about one pair per contact. The
+// order of the bodies decides how near in memory the velocities of those that touch are: vipm's is
+// one for eliminations, the other that of the problem.
 void matrix_apply(benchmark::State& state, const char* ordering) {
   Iterate& it = ordered(ordering);
   for (auto _ : state) {

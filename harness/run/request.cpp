@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -84,9 +83,7 @@ double read_number(Text text, Text where, Text allowed, bool zero = false) {
 template <class Integer>
 void read_integer(Text text, Text where, Text allowed, Integer& field) {
   Integer value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc() || end != last || value < 1) refuse(where, allowed, text);
+  if (!parse_number(text, value) || value < 1) refuse(where, allowed, text);
   field = value;
 }
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -15,6 +14,8 @@
 #include <string>
 #include <thread>
 #include <utility>
+
+#include "problems/base/options.hpp"
 
 namespace ccp {
 namespace {
@@ -98,11 +99,7 @@ std::vector<ProcessorPool::Ticks> ProcessorPool::read_ticks() {
     std::string name;
     words >> name;
     int thread = 0;
-    const char* last = name.data() + name.size();
-    if (name.rfind("cpu", 0) != 0 || std::from_chars(name.data() + 3, last, thread).ptr != last ||
-        name.size() == 3) {
-      continue;
-    }
+    if (name.rfind("cpu", 0) != 0 || !parse_number(name.substr(3), thread)) continue;
     if (ticks.size() <= static_cast<std::size_t>(thread)) {
       ticks.resize(static_cast<std::size_t>(thread) + 1);
     }

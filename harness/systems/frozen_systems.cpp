@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -124,9 +123,7 @@ std::vector<long> parse_iterations(const std::string& text, const std::string& w
   };
   const auto number = [&](const std::string& part) {
     long value = 0;
-    const char* last = part.data() + part.size();
-    const auto [end, error] = std::from_chars(part.data(), last, value);
-    if (error != std::errc() || end != last || value < 0 || value > 1000000) throw fail();
+    if (!parse_number(part, value) || value < 0 || value > 1000000) throw fail();
     return value;
   };
   const auto split = [](const std::string& list, char separator) {

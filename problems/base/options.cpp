@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -53,11 +52,6 @@ std::string number_text(double value) {
   return fmt::format("{}", value);
 }
 
-bool parse_number(const std::string& text, double& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 std::string found_value(const std::string& text) {
   constexpr std::size_t most = 40;
   char* end = nullptr;
@@ -89,11 +83,7 @@ OptionList& OptionList::whole(const std::string& name, Integer& field, Range ran
       {name, "integer " + range_text(range), help, [target] { return fmt::format("{}", *target); },
        [target, range](const std::string& text) {
          Integer value = 0;
-         const char* last = text.data() + text.size();
-         const auto [end, error] = std::from_chars(text.data(), last, value);
-         if (error != std::errc() || end != last || !inside(range, static_cast<double>(value))) {
-           return false;
-         }
+         if (!parse_number(text, value) || !inside(range, static_cast<double>(value))) return false;
          *target = value;
          return true;
        }});

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -91,8 +94,13 @@ struct SolverSpec {
 /// Shortest decimal text that reads back as the same double.
 std::string number_text(double value);
 
-/// The number `text` is, all of it. @return false if it is none
-bool parse_number(const std::string& text, double& value);
+/// The number `text` is, all of it: for an integer a whole one. @return false if it is none
+template <class Number>
+bool parse_number(std::string_view text, Number& value) {
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  return error == std::errc() && end == last;
+}
 
 /// What a message says that it found where a value should be: the first letters of the text, in
 /// quotes, and whether it is a number that is too large to be held.

@@ -110,13 +110,19 @@ std::vector<int> elimination_order(const ContactProblem& problem, const BodyGrap
   return order;
 }
 
+/// The place of each body in an order.
+std::vector<int> places(const std::vector<int>& order) {
+  std::vector<int> place(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<int>(k);
+  return place;
+}
+
 /// Sorts an elimination order depth first: a body comes as soon as all neighbours before it have
 /// come, the last that became ready first. No body passes a neighbour, so that the factorisation
 /// stays the same; and what a row touches has mostly been touched not long ago, in caches' terms.
 void sort_depth_first(const BodyGraph& graph, std::vector<int>& order) {
-  const std::size_t m = order.size();
-  std::vector<int> rank(m), waits_for(m, 0), ready, released;
-  for (std::size_t k = 0; k < m; ++k) rank[order[k]] = static_cast<int>(k);
+  const std::vector<int> rank = places(order);
+  std::vector<int> waits_for(order.size(), 0), ready, released;
   const auto for_each_later = [&](int i, const auto& act) {
     for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
       if (rank[graph.neighbour[k]] > rank[i]) act(graph.neighbour[k]);
@@ -145,8 +151,8 @@ void sort_depth_first(const BodyGraph& graph, std::vector<int>& order) {
 /// memory, those of a level in the order of what they touch in the levels below.
 void sort_by_level(const BodyGraph& graph, std::vector<int>& order) {
   const int m = static_cast<int>(order.size());
-  std::vector<int> rank(m), level(m, 0);
-  for (int k = 0; k < m; ++k) rank[order[k]] = k;
+  const std::vector<int> rank = places(order);
+  std::vector<int> level(m, 0);
   int levels = 0;
   for (int i : order) {
     for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
@@ -185,8 +191,7 @@ void sort_by_level(const BodyGraph& graph, std::vector<int>& order) {
 /// Adds the neighbours that eliminating each body once would join, each named once.
 BodyGraph filled_graph(const BodyGraph& graph, const std::vector<int>& order) {
   const int m = static_cast<int>(order.size());
-  std::vector<int> rank(m);
-  for (int k = 0; k < m; ++k) rank[order[k]] = k;
+  const std::vector<int> rank = places(order);
   std::vector<std::pair<int, int>> pairs;
   for (int i = 0; i < m; ++i) {
     for (int k = graph.offset[i]; k < graph.offset[i + 1]; ++k) {
@@ -231,9 +236,7 @@ BodyOrder order_bodies(const ContactProblem& problem, const std::string& orderin
   } else {
     sort_by_level(graph, result.body);
   }
-  const std::size_t m = result.body.size();
-  result.position.resize(m);
-  for (std::size_t k = 0; k < m; ++k) result.position[result.body[k]] = static_cast<int>(k);
+  result.position = places(result.body);
   return result;
 }
 

@@ -32,9 +32,12 @@ void ThinnedFactor::analyse() {
   system_.lower_pattern(diagonal_, rows);
   cholesky_ = nullptr;  // its memory first
   cholesky_ = std::make_unique<SparseCholesky>(diagonal_, rows, system_.block_size());
-  surveyed_ = false;
+  surveyed_ = true;
+  present_blocks_ = kept_blocks_;
+  lacks_ = false;
 }
 
+/// Counts the blocks that are not small, once for a matrix.
 void ThinnedFactor::survey() {
   if (surveyed_) return;
   surveyed_ = true;
@@ -47,24 +50,22 @@ void ThinnedFactor::survey() {
   }
 }
 
-/// How many blocks are not small, as a part of those that were when the structure was analysed.
-double ThinnedFactor::kept_part() {
-  if (kept_blocks_ == 0) return 1;
-  survey();
-  return static_cast<double>(present_blocks_) / static_cast<double>(kept_blocks_);
+double ThinnedFactor::analysed_cost() const {
+  return options_.rates.factorisation(cholesky_->flops(), entries());
 }
 
 double ThinnedFactor::cost() {
-  const double part = kept_part();
-  return part * part * options_.rates.factorisation(flops(), entries());
+  if (kept_blocks_ == 0) return analysed_cost();
+  survey();
+  const double part = static_cast<double>(present_blocks_) / static_cast<double>(kept_blocks_);
+  return part * part * analysed_cost();
 }
 
 bool ThinnedFactor::analysis_serves() {
   if (!cholesky_) return false;
   if (options_.thinning == 0) return !is_thinned();
   survey();
-  const double saved = options_.rates.factorisation(flops(), entries()) - cost();
-  return !lacks_ && saved <= options_.rates.analysis(system_.size());
+  return !lacks_ && analysed_cost() - cost() <= options_.rates.analysis(system_.size());
 }
 
 bool ThinnedFactor::factorise() {

@@ -35,8 +35,10 @@ class ThinnedFactor {
   void analyse();
   /// Whether the analysed structure has all blocks that matter by far, and not too many others.
   bool analysis_serves();
-  /// Of one factorisation of the matrix as it is now, by the last analysis, counted in seconds.
-  /// That goes with the square of the blocks that are kept, about.
+  /// Of one factorisation of the analysed structure, counted in seconds.
+  double analysed_cost() const;
+  /// The same of the matrix as it is now: that goes with the square of the blocks that are kept,
+  /// about.
   double cost();
   /// Analyses where that is needed, and factors. @return false if the matrix is not positive
   /// definite; solve() must not be called then
@@ -49,12 +51,11 @@ class ThinnedFactor {
   bool is_thinned() const { return !kept_.empty(); }
   /// From now on the whole of S.
   void keep_all() { options_.thinning = 0; }
-  double flops() const { return cholesky_->flops(); }             ///< of the analysed structure
-  double entries() const { return cholesky_->factor_entries(); }  ///< likewise
+  /// Of the analysed structure's factor.
+  double entries() const { return cholesky_->factor_entries(); }
 
  private:
   void survey();
-  double kept_part();
 
   Options options_;
   VelocitySystem& system_;

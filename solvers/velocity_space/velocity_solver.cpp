@@ -12,7 +12,7 @@ namespace {
 
 /// Up to so many unknowns auto factors from the start: at most some 10 Mflop, and CG, which stops
 /// at an absolute accuracy, has nothing to gain.
-constexpr std::size_t small = 300;
+constexpr int small = 300;
 
 /// From so many unknowns on memory that is no longer needed is worth some milliseconds.
 constexpr int large = 10'000;
@@ -28,10 +28,8 @@ VelocitySolver::VelocitySolver(const Options& options, VelocitySystem& system, O
       system_(system),
       observer_(observer),
       info_(info),
-      direct_(options.method == "cholesky" ||
-              (options.method == "auto" && static_cast<std::size_t>(system.size()) <= small)),
-      factor_({static_cast<std::size_t>(system.size()) <= small ? 0 : options.thinning,
-               options.shifts, options.rates},
+      direct_(options.method == "cholesky" || (options.method == "auto" && system.size() <= small)),
+      factor_({system.size() <= small ? 0 : options.thinning, options.shifts, options.rates},
               system, info) {
   system.begin();
 }
@@ -121,12 +119,10 @@ VelocitySolver::Outcome VelocitySolver::solve(const Teuchos::RCP<const Vector>& 
 
 double VelocitySolver::solves_per_factorisation() const {
   constexpr double iterations = 2;  // of cg with a thinned factor, about
-  const bool is_small = static_cast<std::size_t>(system_.size()) <= small;
-  if (!direct_ || !factor_.analysed() || is_small) return 0;
-  const double flops = factor_.flops(), entries = factor_.entries();
-  const double sweeps = options_.rates.sweep(2 * sizeof(double) * entries);
+  if (!direct_ || !factor_.analysed() || system_.size() <= small) return 0;
+  const double sweeps = options_.rates.sweep(2 * sizeof(double) * factor_.entries());
   const double solve = !factor_.is_thinned() ? sweeps : iterations * (sweeps + cg_cost(1));
-  return options_.rates.factorisation(flops, entries) / solve;
+  return factor_.analysed_cost() / solve;
 }
 
 VelocitySolver::Outcome VelocitySolver::solve_direct(const Teuchos::RCP<const Vector>& b,

@@ -117,6 +117,13 @@ def linear(axes: Any, x: str, y: str) -> None:
     axes.set_axisbelow(True)
 
 
+def by_iterations(axes: Any, counts: Sequence[int], y: str) -> None:
+    """The axes of what depends on the iterations a step, of which there are so many."""
+    linear(axes, "iterations a step", y)
+    axes.set(xscale="log", xticks=counts, xticklabels=counts)
+    axes.minorticks_off()
+
+
 def draw_spheres(axes: Any, motion: Trajectory, values: Floats, colours: str,
                  between: tuple[float, float], edge: str) -> PatchCollection:
     """The last frame as seen along y, in cm, the nearest spheres on top. `values` [b] are shown by

@@ -54,10 +54,14 @@ def name_direction(run: Run) -> str:
     return f"{name_method(run)}, to f_cen <= {bound}, then {factor} alpha"
 
 
+def pgj_before(run: Run) -> int:
+    """Its iterations; 0 of a cold start."""
+    return 0 if run.start == "cold" else int(Path(run.start).stem)
+
+
 def name_started(run: Run) -> str:
-    if run.start == "cold":
-        return "vipm, cold"
-    return f"vipm after {int(Path(run.start).stem):,} of PGJ"
+    before = pgj_before(run)
+    return f"vipm after {before:,} of PGJ" if before else "vipm, cold"
 
 
 def by_outer(one: Series, column: str) -> Floats:
@@ -109,9 +113,7 @@ def draw_changed(axes: Any, series: dict[str, Series], number: int) -> None:
 
 def by_start(series: dict[str, Series]) -> dict[str, Series]:
     """Cold first, then the more iterations of PGJ the later."""
-    order = {name: 0 if one.runs[0].start == "cold" else int(Path(one.runs[0].start).stem)
-             for name, one in series.items()}
-    return {name: series[name] for name in sorted(series, key=order.__getitem__)}
+    return dict(sorted(series.items(), key=lambda item: pgj_before(item[1].runs[0])))
 
 
 def print_started(folder: Path, series: dict[str, Series]) -> None:

@@ -10,7 +10,7 @@ from matplotlib.patches import Circle
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import SMALL, Sheet
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, draw_spheres, linear, panel_title
+from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, by_iterations, draw_spheres, panel_title
 from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
 from ccpbench.trajectory import Trajectory, read_trajectory
@@ -110,9 +110,7 @@ def draw_drums(folder: Path) -> Figure:
             for name, title in STARTS.items():
                 values = [getattr(drums[name, count], quantity) for count in ITERATIONS]
                 draw_means(axes, values, labels.index(title + more), title + more, label)
-        linear(axes, "iterations a step", label)
-        axes.set(xscale="log", xticks=ITERATIONS, xticklabels=ITERATIONS)
-        axes.minorticks_off()
+        by_iterations(axes, ITERATIONS, label)
     return sheet.figure
 
 

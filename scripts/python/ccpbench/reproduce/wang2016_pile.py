@@ -11,8 +11,8 @@ from ccpbench.figures import Sheet
 from ccpbench.reproduce.drawing import (
     ONE_LINE,
     OWN_AXIS,
+    by_iterations,
     draw_spheres,
-    linear,
     panel_title,
     set_scale,
 )
@@ -104,9 +104,7 @@ def draw_piles(folder: Path) -> Figure:
         print("  residuals in m/s " + ", ".join(
             f"{kind}: {rows[kind][0]:.2g} to {value:.2g}"
             for kind, value in zip(KINDS, last, strict=True)))
-    linear(lost, "iterations a step", f"mean height lost in {MELTING} s [%]")
-    lost.set(xscale="log", xticks=ITERATIONS, xticklabels=ITERATIONS)
-    lost.minorticks_off()
+    by_iterations(lost, ITERATIONS, f"mean height lost in {MELTING} s [%]")
     set_scale(solve, [0, LOOKED], every, False)
     solve.set(xlabel="iterations", ylabel="tangential residual [m/s]")
     set_scale(end, [0, len(KINDS) - 1], every, False)

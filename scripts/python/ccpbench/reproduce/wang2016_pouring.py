@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear
+from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, by_iterations
 from ccpbench.reproduce.wang2016_pile import SOLVER, STARTS, draw_section, height
 from ccpbench.reproduce.workshop import Failure, Workshop, with_options
 from ccpbench.styles import style_of
@@ -111,6 +111,4 @@ def draw_changes(axes: Any, folder: Path, measure: Measure) -> None:
         print(f"  {title}: " + "; ".join(
             f"{count}: {row.mean():.1f} % ({row.min():.1f} to {row.max():.1f})"
             for count, row in zip(ITERATIONS, rows, strict=True)))
-    linear(axes, "iterations a step", f"{measure.title} [%]")
-    axes.set(xscale="log", xticks=ITERATIONS, xticklabels=ITERATIONS)
-    axes.minorticks_off()
+    by_iterations(axes, ITERATIONS, f"{measure.title} [%]")

@@ -12,6 +12,7 @@ from ccpbench.figures import Sheet
 from ccpbench.reproduce.drawing import (
     ONE_LINE,
     OWN_AXIS,
+    by_iterations,
     draw_spheres,
     linear,
     moving_average,
@@ -112,7 +113,6 @@ def draw_cells(folder: Path) -> Figure:
                         for count, values in zip(ITERATIONS, critical, strict=True)))
     linear(curves, "strain of the height [%]", "\u03c3$_z$ \u2212 \u03c3 [Pa]")
     panel_title(curves, f"{SHOWN} iterations a step")
-    linear(means, "iterations a step", "\u03c3$_z$ \u2212 \u03c3, critical [Pa]")
-    means.set(xscale="log", xticks=ITERATIONS, xticklabels=ITERATIONS, ylim=(0, None))
-    means.minorticks_off()
+    by_iterations(means, ITERATIONS, "\u03c3$_z$ \u2212 \u03c3, critical [Pa]")
+    means.set_ylim(0, None)
     return sheet.figure
