@@ -30,6 +30,7 @@ Floats = NDArray[np.float64]
 FONT, SMALL = 8, 6.5
 # With these, a figure of one panel fits a column and one of three fits a page.
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, GAP, ROW_GAP = 2.0, 1.85, 0.6, 0.45, 0.4, 0.12, 0.55
+BAR = 0.4  # of a bar of colours with its numbers and its text
 
 
 def axis_label(measure: str) -> str:
@@ -127,7 +128,9 @@ def set_ticks(axis: Any, low: float, high: float) -> None:
 
 def make_legend(figure: Figure, every: Sequence[Series],
                 labels: Sequence[str]) -> tuple[Any, float]:
-    """One legend for all panels, in as many columns as fit, and its height."""
+    """One legend for all panels, in as many columns as fit, and its height; None without labels."""
+    if not labels:
+        return None, 0.0
     letters = int(72 * figure.get_figwidth() / (0.57 * FONT)) - 10
     handles: list[Line2D | Patch] = []
     for number, label in enumerate(labels):  # long ones are broken after a comma
@@ -160,6 +163,7 @@ class Sheet:
                  rows: int, columns: int, title: str | None, gap: float = GAP, head: float = TOP):
         """@param sources  what the figure is made from
         @param every    the series whose ends and bands the legend explains
+        @param labels   of the legend; none: there is place for a `colour_bar`
         @param gap      between panels; those with a y axis of their own need some
         @param head     for the titles of the upper panels"""
         self.figure = self.blank()
@@ -170,13 +174,15 @@ class Sheet:
         legend, legend_height = make_legend(self.figure, every, labels)
 
         # Inches from below: footer, legend, rows of panels, titles.
-        legend_at = 0.08 + 0.11 * len(note)
-        self.row_at = [legend_at + legend_height + 0.5 + row * (HEIGHT + ROW_GAP)
+        self.legend_at = legend_at = 0.08 + 0.11 * len(note)
+        under = legend_height if legend else BAR
+        self.row_at = [legend_at + under + 0.5 + row * (HEIGHT + ROW_GAP)
                        for row in reversed(range(rows))]
         top = self.row_at[0] + HEIGHT
         self.height = top + head + (0.22 if title else 0)
         self.figure.set_size_inches(self.width, self.height)
-        legend.set_bbox_to_anchor((0.5, legend_at / self.height))
+        if legend:
+            legend.set_bbox_to_anchor((0.5, legend_at / self.height))
         self.figure.text(0.5, 0.04 / self.height, "\n".join(note), ha="center",
                          fontsize=SMALL - 1, color="0.35")
         self.place = {"left": LEFT / self.width, "right": 1 - RIGHT / self.width,
@@ -202,6 +208,14 @@ class Sheet:
         """The panels, [rows][columns]."""
         return self.figure.subplots(self.rows, self.columns, squeeze=False, gridspec_kw=self.place,
                                     **shared)
+
+    def colour_bar(self, shown: Any, text: str) -> None:
+        """What the colours of all panels mean, in place of a legend."""
+        axes = self.figure.add_axes((0.3, (self.legend_at + 0.34) / self.height, 0.4,
+                                     0.07 / self.height))
+        self.figure.colorbar(shown, cax=axes, orientation="horizontal")
+        axes.tick_params(labelsize=SMALL, length=2, pad=1.5)
+        axes.set_xlabel(text, fontsize=FONT - 0.5, labelpad=1)
 
     def x_label(self, row: int, text: str) -> None:
         """One label for all panels of a row."""

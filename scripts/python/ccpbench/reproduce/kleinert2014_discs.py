@@ -75,8 +75,9 @@ def normal_rank(problem: Problem) -> int:
     return int(np.linalg.matrix_rank(np.array(columns), tol=1e-9))
 
 
-def draw_impulses(axes: Any, problem: Problem, normal: Floats, largest: float) -> None:
-    """Discs, and lines from their centres to where they touch, as wide as the impulse is large."""
+def draw_impulses(axes: Any, problem: Problem, normal: Floats, largest: float) -> LineCollection:
+    """Discs, and lines from their centres to where they touch, as wide as the impulse is large.
+    Returns what has the colours."""
     bodies = bodies_of(problem)
     if bodies.position is None or bodies.arm_a is None or bodies.arm_b is None:
         raise Failure(f"{problem.name}: expected positions and arms of the bodies")
@@ -97,6 +98,7 @@ def draw_impulses(axes: Any, problem: Problem, normal: Floats, largest: float) -
     axes.plot([-RADIUS, -RADIUS, edge, edge], [2, 0, 0, 2], color="black", linewidth=0.8)
     axes.set(aspect="equal", xlim=(-0.7, edge + 0.2), ylim=(-0.2, 3.8), xlabel="x [m]",
              ylabel="z [m]")
+    return drawn
 
 
 def draw_discs(folder: Path) -> Figure:
@@ -110,11 +112,10 @@ def draw_discs(folder: Path) -> Figure:
     print(f"{problem.contacts} contacts, N of rank {rank}: solutions differ in up to "
           f"{problem.contacts - rank} directions")
     largest = max(float(values.max()) for values in normal.values())
-    label = f"normal impulse: width and colour, the darkest {largest:.2f} N s"
-    sheet = Sheet(runs.values(), [], [label], 2, 2, None, OWN_AXIS, ONE_LINE)
+    sheet = Sheet(runs.values(), [], [], 2, 2, None, OWN_AXIS, ONE_LINE)
     number = np.arange(problem.contacts)
     for axes, (name, run) in zip(sheet.grid().flat, runs.items(), strict=True):
-        draw_impulses(axes, problem, normal[name], largest)
+        shown = draw_impulses(axes, problem, normal[name], largest)
         panel_title(axes, name)
         axes.plot(number, normal[name], gid=name, visible=False)  # for the table of what is drawn
         gamma = np.zeros((problem.contacts, 3))
@@ -123,4 +124,5 @@ def draw_discs(folder: Path) -> Figure:
         print(f"{name}: residual {run.final('residual'):.1e}, impulses {normal[name].min():.3f} to "
               f"{normal[name].max():.3f} N s, {normal[name].sum():.3f} in all, fastest contact "
               f"{fastest:.1e} m/s")
+    sheet.colour_bar(shown, "normal impulse, as width and colour [N s]")
     return sheet.figure

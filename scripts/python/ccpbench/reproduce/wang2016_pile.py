@@ -33,13 +33,16 @@ LOOK, LOOKED = 199, 100  # step after 1 s whose residuals are kept, of the runs 
 KINDS = ("normal", "tangential", "rolling")
 
 
+def at_rest(shop: Workshop) -> tuple[str, Path, dict[Path, list[object]]]:
+    """The scene, where the pile at rest is, and what makes it."""
+    scene, rest = shop.scene("rolling-pile[spheres=500]"), shop.folder / "rest.h5"
+    return scene, rest, {rest: ["simulate", scene, *SOLVER, "--start", "history", "--iterations",
+                                PREPARED, "--until", 5]}
+
+
 def run_piles(shop: Workshop) -> None:
     """A pile at rest, and what becomes of it by iterations and start."""
-    scene = shop.scene("rolling-pile[spheres=500]")
-    rest = shop.folder / "rest.h5"
-    jobs: dict[Path, list[object]] = {
-        rest: ["simulate", scene, *SOLVER, "--start", "history", "--iterations", PREPARED,
-               "--until", 5]}
+    scene, rest, jobs = at_rest(shop)
     for count in ITERATIONS:
         for name, (_, start) in STARTS.items():
             looks = ("--row-residuals", LOOK) if count == LOOKED else ()
