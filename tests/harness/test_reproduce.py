@@ -51,14 +51,15 @@ class ReproduceTest(FolderCase):
         output, _ = self.reproduce("--list")
         names = [line.split()[0] for line in output.splitlines()]
         self.assertEqual(names, [
-            "kleinert2017-fig1", "kleinert2017-fig3", "kleinert2017-fig4", "kleinert2017-fig6",
+            "kleinert2017-fig1", "kleinert2017-fig3", "kleinert2017-fig4", "kleinert2017-fig5",
+            "kleinert2017-fig6",
             "kleinert2017-fig7", "kleinert2017-krylov", "kleinert2017-blade", "kleinert2014-fig6",
             "kleinert2014-fig8", "kleinert2014-fig9", "kleinert2014-fig10", "kleinert2014-fig11",
             "kleinert2014-tolerance", "kleinert2014-outlook", "anitescu-lcp",
             "anitescu-particle", "anitescu-time", "anitescu-ellipse", "anitescu-painleve",
             "anitescu-joints", "anitescu-stiff", "anitescu-nut",
-            "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8", "wang2016-sound",
-            "wang2016-pile", "wang2016-pouring", "wang2016-drum", "wang2016-triaxial",
+            "wang2016-fig2", "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8",
+            "wang2016-sound", "wang2016-pile", "wang2016-fig9", "wang2016-pouring", "wang2016-drum", "wang2016-triaxial",
             "koziara2019-fig2",
             "koziara2019-fig3", "koziara2019-table4", "koziara2019-fig9", "koziara2019-density",
             "koziara2019-drum", "koziara2019-cubes", "which-law", "which-accuracy",
@@ -462,6 +463,12 @@ bodies:
         np.testing.assert_allclose(nut, place[20::10, 0, 2])
         self.assertAlmostEqual(nut[0], 1.5, 3)  # it has settled, and is shaken from then on
         self.assertGreater(np.abs(nut - 1.5).max(), 0.1)
+        with h5py.File(folder / "nut.h5") as file:
+            for curve, name in (("contacts", "contacts"), ("iterations", "outer")):
+                of_steps = file["steps/" + name][()][20:]
+                shake, mean = panels[4][curve + " a step"]
+                np.testing.assert_array_equal(shake, np.arange(1, 61))
+                self.assertAlmostEqual(mean[7], of_steps[70:80].mean(), 9)
 
     def test_sound(self):
         panels = self.figure("wang2016-sound")
@@ -489,6 +496,64 @@ bodies:
                         for kind in ("normal", "tangential", "rolling")}
             rows["rolling"] *= 0.0065  # m, the radius
             np.testing.assert_allclose(panels[6][name][1], list(rows.values()), rtol=1e-9)
+
+    def test_rows_of_a_pile(self):
+        """Every row is counted once, and the rows have the mean that the program keeps."""
+        _, errors = self.reproduce("wang2016-fig9", "--draw-only", "-o", self.folder, expect=1)
+        self.assertIn("not there, or without its step", errors)
+        printed, _ = self.reproduce("wang2016-fig9", "--program", PROGRAM, "--problems",
+                                    "rolling-pile[spheres=12]", "-o", self.folder)
+        folder = self.folder / "wang2016-fig9-rolling-pile-spheres-12"
+        panels = self.points(folder.name)
+        kinds = ("normal", "tangential", "rolling")
+        for place, start in enumerate(("cold", "history")):
+            with h5py.File(folder / f"{start}-steps.h5") as file:
+                contacts = len(file["steps/0000/ccp/mu"])
+                rolling = len(file["steps/0000/rolling/contact"])
+            self.assertGreater(contacts, 5)
+            for panel, kind in enumerate(kinds, 1 + 3 * place):
+                edge, count = panels[panel][f"{start}, {kind}"]
+                self.assertEqual(count.sum(), rolling if kind == "rolling" else contacts)
+                self.assertTrue((np.diff(edge) > 0).all())
+            with h5py.File(folder / f"{start}.h5") as file:
+                for kind in kinds:
+                    mean = file[f"row_residuals/{kind}"][()][-1]
+                    mean *= 0.0065 if kind == "rolling" else 1  # m, the radius
+                    line, = (line for line in printed.splitlines() if line.startswith(kind))
+                    self.assertIn(f"{start} mean {mean:.2g}, ", line)
+
+    def test_columns_of_spheres(self):
+        printed, _ = self.reproduce("wang2016-fig2", "--program", PROGRAM, "--problems",
+                                    "column[spheres=3]", "-o", self.folder)
+        panels = self.points("wang2016-fig2-column-spheres-3")
+        self.assertEqual(len(panels[2]), 5)
+        # By hand: the overlap of a contact under k spheres is (k m g / k_n)^(2/3).
+        above, overlap = panels[2]["overlap, cold, 500 iterations"]
+        np.testing.assert_array_equal(above, [2, 1])
+        self.assertAlmostEqual(overlap[0] / overlap[1], 2**(2 / 3), 4)
+        self.assertAlmostEqual(overlap[1], 0.049, 3)  # mm
+        height = panels[3]["height, cold, 500 iterations"][1]
+        self.assertLess(np.abs(height).max(), 1e-3)  # percent
+
+    def test_pictures_of_piles(self):
+        """The largest force of a sphere is at least what holds it."""
+        pile = self.folder / "pile.h5"
+        subprocess.run([PROGRAM, "generate", "pile", "--spheres", "40", "--contacts", "100", "-o",
+                        pile], check=True, capture_output=True)
+        panels = self.figure("kleinert2017-fig5", str(pile))
+        number, load = panels[1]["pile"]
+        np.testing.assert_array_equal(number, np.arange(40))
+        folder = self.folder / "kleinert2017-fig5-pile"
+        with h5py.File(folder / "pile.h5") as file:
+            gamma = np.linalg.norm(file["final/gamma"][()].reshape(-1, 3), axis=1)
+        with h5py.File(folder / "problems/pile.h5") as file:
+            pairs, inverse = file["contacts/bodies"][()], file["bodies/inverse_mass"][()]
+            gravity, dt = np.linalg.norm(file["ccp"].attrs["gravity"]), file["ccp"].attrs["dt"]
+        for sphere in (0, 7, 39):
+            touches = (pairs == sphere).any(axis=1)
+            expected = gamma[touches].max(initial=0) / ((1 / inverse).mean() * gravity * dt)
+            self.assertAlmostEqual(load[sphere], expected, 9)
+        self.assertGreater(np.median(load), 0.1)
 
     def test_pile_that_is_poured(self):
         scene = "pouring[spheres=8,height=4,settle=0.5]"

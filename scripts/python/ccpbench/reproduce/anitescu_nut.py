@@ -9,7 +9,7 @@ from matplotlib.patches import Circle
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title
+from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title, set_scale
 from ccpbench.reproduce.workshop import Workshop
 from ccpbench.styles import style_of
 from ccpbench.trajectory import Trajectory, read_trajectory
@@ -41,11 +41,12 @@ def draw_discs(axes: Any, motion: Trajectory, shake: int) -> None:
 
 
 def draw_nuts(folder: Path) -> Figure:
-    """The box before and after; the heights of the nut and of the bed over shakes."""
+    """The box before and after; over shakes the heights of the nut and of the bed, and what steps
+    cost."""
     motion = read_trajectory(folder / "nut.h5")
-    labels = ["large disc", "bed"]
-    sheet = Sheet([motion], [], labels, 1, 3, None, OWN_AXIS, ONE_LINE)
-    first, last, heights = sheet.grid()[0]
+    labels = ["large disc", "bed", "contacts", "iterations", "solve time"]
+    sheet = Sheet([motion], [], labels, 2, 2, None, OWN_AXIS, ONE_LINE)
+    (first, last), (heights, costs) = sheet.grid()
     draw_discs(first, motion, 0)
     draw_discs(last, motion, SHAKES)
     nut, bed = after_shakes(motion)
@@ -59,4 +60,22 @@ def draw_nuts(folder: Path) -> Figure:
           f"{(motion.steps['residual'] > 1e-8).sum()} steps not solved")
     linear(heights, "shakes", "height of centre, of bed [m]")
     heights.set_ylim(0, 24)
+    draw_costs(costs, motion, labels[2:])
     return sheet.figure
+
+
+def draw_costs(axes: Any, motion: Trajectory, labels: list[str]) -> None:
+    """Of a step, the mean over each shake."""
+    first = SETTLE * PER_SHAKE
+    every: list[float] = []
+    for number, (label, quantity, unit) in enumerate(zip(
+            labels, ("contacts", "outer", "solver_time"), (1, 1, 1e3), strict=True), 2):
+        a_step = unit * np.asarray(motion.steps[quantity][first:], float)
+        mean = a_step[:a_step.size // PER_SHAKE * PER_SHAKE].reshape(-1, PER_SHAKE).mean(axis=1)
+        axes.plot(np.arange(1, mean.size + 1), mean, gid=f"{label} a step",
+                  **dict(style_of(number), markevery=10))
+        every += list(mean)
+        print(f"{label} a step: {a_step.mean():.3g} in the mean, {a_step.max():.3g} at most"
+              + (f", {a_step.sum() / 1e3:.3g} s in all" if quantity == "solver_time" else ""))
+    set_scale(axes, [SHAKES], every, False)
+    axes.set(xlabel="shakes", ylabel="a step: count, or ms of solving")

@@ -100,6 +100,7 @@ def draw_pictures(folder: Path) -> Figure:
     for column, (problem, load) in enumerate(zip(problems, loads, strict=True)):
         for axes, (title, view) in zip(grid[:, column], VIEWS.items(), strict=True):
             shown = draw_pile(axes, problem, load, scale, view)
+            axes.set_anchor("S" if view < 90 else "N")
             panel_title(axes, title)
         panel_title(grid[0, column], f"{problem.name}, {len(load):,} spheres")
         grid[0, column].plot(np.arange(len(load)), load, gid=problem.name, visible=False)
