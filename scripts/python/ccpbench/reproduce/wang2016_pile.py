@@ -20,6 +20,7 @@ from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
 from ccpbench.trajectory import Trajectory, read_trajectory
 
+SPHERES = 500
 ITERATIONS = (10, 30, 100)
 # By the name of the file: how the figure calls it, and --start.
 STARTS = {"cold": ("cold", "cold"), "history": ("history", "history"),
@@ -33,16 +34,16 @@ LOOK, LOOKED = 199, 100  # step after 1 s whose residuals are kept, of the runs 
 KINDS = ("normal", "tangential", "rolling")
 
 
-def at_rest(shop: Workshop) -> tuple[str, Path, dict[Path, list[object]]]:
+def at_rest(shop: Workshop, spheres: int) -> tuple[str, Path, dict[Path, list[object]]]:
     """The scene, where the pile at rest is, and what makes it."""
-    scene, rest = shop.scene("rolling-pile[spheres=500]"), shop.folder / "rest.h5"
+    scene, rest = shop.scene(f"rolling-pile[spheres={spheres}]"), shop.folder / "rest.h5"
     return scene, rest, {rest: ["simulate", scene, *SOLVER, "--start", "history", "--iterations",
                                 PREPARED, "--until", 5]}
 
 
 def run_piles(shop: Workshop) -> None:
     """A pile at rest, and what becomes of it by iterations and start."""
-    scene, rest, jobs = at_rest(shop)
+    scene, rest, jobs = at_rest(shop, SPHERES)
     for count in ITERATIONS:
         for name, (_, start) in STARTS.items():
             looks = ("--row-residuals", LOOK) if count == LOOKED else ()

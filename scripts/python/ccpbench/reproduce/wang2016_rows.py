@@ -14,13 +14,14 @@ from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.styles import style_of
 from ccpbench.trajectory import read_trajectory
 
+SPHERES = 300  # as in Figs. 7 and 8
 STARTS = ("cold", "history")
 BINS, DECADES = 5, 7  # a decade, at most
 
 
 def run_rows(shop: Workshop) -> None:
     """A pile at rest; from there 1 s with few iterations a step, and the step then."""
-    scene, rest, jobs = at_rest(shop)
+    scene, rest, jobs = at_rest(shop, SPHERES)
     for start in STARTS:
         jobs[shop.folder / f"{start}.h5"] = [
             "simulate", scene, *SOLVER, "--start", start, "--iterations", LOOKED, "--from", rest,
