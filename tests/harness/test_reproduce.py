@@ -523,8 +523,8 @@ bodies:
                     self.assertIn(f"{start} mean {mean:.2g}, ", line)
 
     def test_columns_of_spheres(self):
-        printed, _ = self.reproduce("wang2016-fig2", "--program", PROGRAM, "--problems",
-                                    "column[spheres=3]", "-o", self.folder)
+        self.reproduce("wang2016-fig2", "--program", PROGRAM, "--problems",
+                       "column[spheres=3]", "-o", self.folder)
         panels = self.points("wang2016-fig2-column-spheres-3")
         self.assertEqual(len(panels[2]), 5)
         # By hand: the overlap of a contact under k spheres is (k m g / k_n)^(2/3).

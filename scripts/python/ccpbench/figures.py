@@ -160,12 +160,13 @@ class Sheet:
     """A figure of panels over one legend and a line that says where the numbers come from."""
 
     def __init__(self, sources: Iterable[Made], every: Sequence[Series], labels: Sequence[str],
-                 rows: int, columns: int, title: str | None, gap: float = GAP, head: float = TOP):
+                 rows: int, columns: int, title: str | None, gap: float = GAP, head: float = TOP,
+                 bar: bool = False):
         """@param sources  what the figure is made from
         @param every    the series whose ends and bands the legend explains
-        @param labels   of the legend; none: there is place for a `colour_bar`
         @param gap      between panels; those with a y axis of their own need some
-        @param head     for the titles of the upper panels"""
+        @param head     for the titles of the upper panels
+        @param bar      there is a `colour_bar`; for figures without labels"""
         self.figure = self.blank()
         self.panel = WIDTH if columns > 1 else 1.2 * WIDTH
         self.width = LEFT + columns * self.panel + (columns - 1) * gap + RIGHT
@@ -175,8 +176,7 @@ class Sheet:
 
         # Inches from below: footer, legend, rows of panels, titles.
         self.legend_at = legend_at = 0.08 + 0.11 * len(note)
-        under = legend_height if legend else BAR
-        self.row_at = [legend_at + under + 0.5 + row * (HEIGHT + ROW_GAP)
+        self.row_at = [legend_at + legend_height + BAR * bar + 0.5 + row * (HEIGHT + ROW_GAP)
                        for row in reversed(range(rows))]
         top = self.row_at[0] + HEIGHT
         self.height = top + head + (0.22 if title else 0)

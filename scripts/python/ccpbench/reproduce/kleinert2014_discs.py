@@ -112,7 +112,7 @@ def draw_discs(folder: Path) -> Figure:
     print(f"{problem.contacts} contacts, N of rank {rank}: solutions differ in up to "
           f"{problem.contacts - rank} directions")
     largest = max(float(values.max()) for values in normal.values())
-    sheet = Sheet(runs.values(), [], [], 2, 2, None, OWN_AXIS, ONE_LINE)
+    sheet = Sheet(runs.values(), [], [], 2, 2, None, OWN_AXIS, ONE_LINE, bar=True)
     number = np.arange(problem.contacts)
     for axes, (name, run) in zip(sheet.grid().flat, runs.items(), strict=True):
         shown = draw_impulses(axes, problem, normal[name], largest)

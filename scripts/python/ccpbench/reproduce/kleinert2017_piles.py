@@ -60,8 +60,8 @@ def describe(problem: Problem, load: Floats) -> None:
     reach = np.quantile(np.hypot(*(place[:, :2] - place[:, :2].mean(axis=0)).T), 0.95)
     print(f"{problem.name}: {len(load)} spheres, {problem.contacts} contacts, "
           f"{(gap <= 0).sum()} of them touch; top at {100 * top:.1f} cm, 95 % within "
-          f"{100 * reach:.0f} cm; largest force {load.max():.1f} weights, {(load < FAINT).mean():.1%} "
-          f"of the spheres carry less than {FAINT:g}")
+          f"{100 * reach:.0f} cm; largest force {load.max():.1f} weights, "
+          f"{(load < FAINT).mean():.1%} of the spheres carry less than {FAINT:g}")
 
 
 def draw_pile(axes: Any, problem: Problem, load: Floats, scale: LogNorm,
@@ -93,8 +93,8 @@ def draw_pictures(folder: Path) -> Figure:
         raise Failure(f"{folder}: no solution of a pile is there")
     runs = [read_result(path, gamma=True) for path in paths]
     problems = [read_problem(folder / "problems" / path.name) for path in paths]
-    sheet = Sheet(runs, [], [], len(VIEWS), len(paths), None, OWN_AXIS, ONE_LINE)
-    grid = sheet.grid(height_ratios=(1, 1.7))
+    sheet = Sheet(runs, [], [], len(VIEWS), len(paths), None, OWN_AXIS, ONE_LINE, bar=True)
+    grid = sheet.grid(height_ratios=(1, 2))
     loads = [carried(problem, run) for problem, run in zip(problems, runs, strict=True)]
     scale = LogNorm(FAINT, max(float(load.max()) for load in loads))
     for column, (problem, load) in enumerate(zip(problems, loads, strict=True)):
