@@ -83,7 +83,8 @@ def draw_rows(folder: Path) -> Figure:
             panel_title(axes, f"{start}, {kind} rows")
     for axes in grid[:, 0]:
         axes.set_ylabel("contacts")
-    sheet.x_label(len(STARTS) - 1, f"residual after {LOOKED} iterations [m/s]; dashed: mean; first bar: all that is less")
+    sheet.x_label(len(STARTS) - 1, f"residual after {LOOKED} iterations [m/s]; dashed: mean; first "
+                  "bar: all that is less")
     for kind in KINDS:
         cold, warm = (table[start][kind] for start in STARTS)
         print(f"{kind}: " + "; ".join(
