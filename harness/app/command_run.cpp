@@ -229,6 +229,10 @@ void run_simulations(const std::string& path, const StudyRunOptions& given, bool
     throw InputError("--jobs", "", "1: simulations are made one after the other",
                      fmt::format("{}", given.jobs));
   }
+  if (given.oversubscribe) {
+    throw InputError("--oversubscribe", "", "a study of solves: simulations have no ranks",
+                     "one of simulations");
+  }
   const SimulationStudy study = read_simulation_study(path);
   SimulationStudyOptions options;
   options.output = given.output.empty() ? "results/" + study.name : given.output;
@@ -298,6 +302,8 @@ void add_run(CLI::App& app, Context& context) {
   command->add_flag("--dry-run", options.dry_run, "Only say what would run, and why");
   add_integer(*command, "-j,--jobs", options.jobs, OptionList::Range::at_least(1),
               "Runs at a time, each bound to processor cores of its own");
+  command->add_flag("--oversubscribe", options.oversubscribe,
+                    "Let runs have more ranks than processors, where times do not matter");
   command->add_flag("--quiet", arguments->quiet, "Print only what went wrong");
   command->add_flag("--json", arguments->json, "Print one JSON object per run and one at the end");
   add_number(*command, "--grace", options.grace, OptionList::Range::at_least(0), "for tests")

@@ -94,6 +94,7 @@ std::vector<std::string> child_command(const StudyRunOptions& options, const Pla
   command.insert(command.end(), {"--output", fresh_file(path), "--checkpoint", partial_file(path),
                                  "--report", fmt::format("{}", ChildProcess::report_descriptor),
                                  "--parent", fmt::format("{}", getpid()), "--force", "--quiet"});
+  if (options.oversubscribe && request.ranks > 1) command.emplace_back("--oversubscribe");
   return command;
 }
 
@@ -260,12 +261,12 @@ class Runner {
       }
     }
     for (const PlannedRun& run : runs_) {
-      const int width = width_of(run);
-      if (run.request.ranks == 1 || width <= pool_.hardware_threads()) continue;
+      if (options.oversubscribe || !is_crowded(run)) continue;
       throw InputError("key ranks", "",
-                       fmt::format("with threads at most {}, which is what this machine grants",
+                       fmt::format("with threads at most {}, which is what this machine grants "
+                                   "(--oversubscribe takes more, whose times mean nothing)",
                                    pool_.hardware_threads()),
-                       fmt::format("{}", width));
+                       fmt::format("{}", width_of(run)));
     }
   }
 
@@ -392,8 +393,14 @@ class Runner {
         ChildProcess::Limits{active.limit, memory_limit_});
   }
 
+  /// More ranks than processors. (More threads than that are refused.)
+  bool is_crowded(const PlannedRun& run) const {
+    return run.request.ranks > 1 && width_of(run) > pool_.hardware_threads();
+  }
+
   void note_others(const PlannedRun& run, const Active& active) {
     std::string reason = overload(options_.jobs * width_of(run));
+    if (is_crowded(run)) reason = "runs have more ranks than there are processors";
     if (pool_.shared(active.cores)) reason = "another study runs on the same processors";
     if (!reason.empty() && outcome_.doubtful++ == 0) listener_.doubtful(reason);
   }

@@ -10,14 +10,15 @@
 namespace ccp {
 
 struct StudyRunOptions {
-  std::string output;         ///< folder for the result files; made if missing
-  bool resume = false;        ///< keep finished runs whose key is the same, redo the others
-  bool force = false;         ///< redo everything
-  bool retry_failed = false;  ///< with resume: redo runs that did not end by themselves
-  bool dry_run = false;       ///< only say what would be done and why
-  int jobs = 1;               ///< runs at a time, each bound to cores of its own if there are more
-  double grace = 10;          ///< s of wall time a run gets beyond 1.5 times its limits
-  std::string program;        ///< what to start for a run: this program
+  std::string output;          ///< folder for the result files; made if missing
+  bool resume = false;         ///< keep finished runs whose key is the same, redo the others
+  bool force = false;          ///< redo everything
+  bool retry_failed = false;   ///< with resume: redo runs that did not end by themselves
+  bool dry_run = false;        ///< only say what would be done and why
+  int jobs = 1;                ///< runs at a time, each bound to cores of its own if there are more
+  bool oversubscribe = false;  ///< runs may have more ranks than there are processors
+  double grace = 10;           ///< s of wall time a run gets beyond 1.5 times its limits
+  std::string program;         ///< what to start for a run: this program
   std::function<bool()> interrupted;  ///< asked now and then; true ends the study
 };
 
@@ -63,8 +64,8 @@ class StudyListener {
 /// not end by itself becomes a result file with the status "crashed", "killed" or "out_of_memory",
 /// the reason, and the curve as far as it came.
 /// @throws InputError before any run if the folder holds results and neither resume nor force is
-/// set, if another study writes to the folder, or if there are too few processor cores; and when a
-/// result cannot be written
+/// set, if another study writes to the folder, or if there are too few processor cores (for ranks
+/// only without oversubscribe); and when a result cannot be written
 StudyOutcome run_study(const Study& study, const StudyRunOptions& options, StudyListener& listener);
 
 /// Why a run must be made, or "" when the result at `path` stands.

@@ -284,6 +284,11 @@ OverlappedPart overlapped_part(const ContactProblem& part, const Distribution& d
   };
   take(*result.bodies, part.inverse_mass, 1, problem.inverse_mass);
   if (problem.bodies() == 0) problem.inverse_mass.assign(1, 0.0);
+  problem.gravity = part.gravity;
+  if (!part.position.empty()) {
+    take(*result.bodies, part.position, 3, problem.position);
+    problem.position.resize(3 * problem.bodies(), 0.0);
+  }
   if (!part.rotates()) return result;
   take(*result.bodies, part.inverse_inertia, 9, problem.inverse_inertia);
   problem.inverse_inertia.resize(9 * problem.bodies(), 0.0);

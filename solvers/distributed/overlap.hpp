@@ -14,7 +14,8 @@ namespace ccp {
 struct OverlappedPart {
   /// Bodies: the rank's own, in the order of Distribution::owned_body, then the others, ascending.
   /// Contacts: the rank's own, in that of Distribution::contact, then the others, ascending. Who
-  /// touches whom, arms and inverse masses alone; mu is zero. Without bodies one immovable one.
+  /// touches whom, arms, inverse masses, positions and gravity alone; mu is zero. Without bodies
+  /// one immovable one.
   ContactProblem problem;
   std::shared_ptr<BodyExchange> bodies;    ///< of rows of its bodies
   std::shared_ptr<BodyExchange> contacts;  ///< of rows of its contacts

@@ -263,9 +263,11 @@ ProblemPart read_part(const std::string& path, const Ranks& ranks, PartitionKind
   take("/contacts/stiffness", {2}, true, problem.stiffness);
   take("/bodies/inverse_mass", {}, false, problem.inverse_mass);
   take("/bodies/inverse_inertia", {3, 3}, false, problem.inverse_inertia);
+  take("/bodies/position", {3}, false, problem.position);
   if (bodies.empty()) {  // see ProblemPart
     problem.inverse_mass.assign(1, 0.0);
     if (file.has("/bodies/inverse_inertia")) problem.inverse_inertia.assign(9, 0.0);
+    if (file.has("/bodies/position")) problem.position.assign(3, 0.0);
   }
   if (file.has("/reference/gamma")) {
     Reference reference;

@@ -25,7 +25,7 @@ struct EnumTable<PartitionKind> {
 struct ProblemPart {
   /// Its contacts in the order of the file, its bodies, then ghosts. Where it has neither, one
   /// immovable body: whether bodies rotate is known by the arrays. What solvers do not look at
-  /// (positions, gaps) is left out.
+  /// (gaps, say) is left out.
   ContactProblem problem;
   Distribution distribution;
   std::string hash;  ///< content_sha256, as the file has it; nobody holds what could be hashed anew

@@ -103,6 +103,8 @@ Subpart made_of(const OverlappedPart& reach, const Incidence& incidence, std::ve
   }
   problem.mu.assign(result.contacts.size(), 0.0);
   take_rows(all.inverse_mass, bodies, 1, problem.inverse_mass);
+  problem.gravity = all.gravity;
+  if (!all.position.empty()) take_rows(all.position, bodies, 3, problem.position);
   if (all.rotates()) {
     take_rows(all.inverse_inertia, bodies, 9, problem.inverse_inertia);
     take_rows(all.arm_a, result.contacts, 3, problem.arm_a);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "solvers/core/extremes.hpp"
+#include "solvers/core/free_memory.hpp"
 #include "solvers/core/rank_map.hpp"
 #include "solvers/core/transfer.hpp"
 #include "solvers/distributed/subparts.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr const char* no_preconditioner = "none";
 constexpr const char* own_order = "natural";
+constexpr const char* exact = "auto";  ///< SchwarzOptions::preconditioner
 
 /// Rows of bodies of which the first are this rank's, and vectors of those alone.
 class BodyRows {
@@ -69,8 +71,10 @@ class BodyRows {
 class LocalSystem {
  public:
   /// @param row  of each body of the problem; empty: its place
-  explicit LocalSystem(const ContactProblem& problem, const std::vector<int>& row = {})
-      : system_(make_body_system(problem, own_order, no_preconditioner)),
+  explicit LocalSystem(const ContactProblem& problem, const std::vector<int>& row = {},
+                       const std::string& preconditioner = no_preconditioner)
+      : system_(make_body_system(problem, preconditioner == no_preconditioner ? own_order : "auto",
+                                 preconditioner)),
         x_(system_->map(), 1),
         y_(system_->map(), 1) {
     std::vector<int> rows = download(system_->body_order());
@@ -91,6 +95,11 @@ class LocalSystem {
           for (int k = 0; k < columns; ++k) x(columns * i + k) = rows(row(i), k);
         });
     return x;
+  }
+  /// The preconditioner's answer to what gathered() has put in order.
+  ConstVectorView preconditioned() const {
+    system_->preconditioner()->apply(x_, y_);
+    return read_view(y_);
   }
   /// Room for a result of the system, and its sum with rows.
   VectorView result() const { return overwrite_view(y_); }
@@ -122,11 +131,14 @@ class LocalSystem {
   mutable Vector x_, y_;         ///< in the order of the system
 };
 
-/// A_k of one piece: some bodies, what lies around them, and the thinned factor.
+/// A_k of one piece: some bodies, what lies around them, and the thinned factor or what stands in
+/// for it.
 class SchwarzPart {
  public:
-  SchwarzPart(const Subpart& part, double thinning, Info& info)
-      : local_(part.problem, part.bodies), factor_({thinning, true}, local_.system(), info) {
+  SchwarzPart(const Subpart& part, const SchwarzOptions& options, Info& info)
+      : local_(part.problem, part.bodies,
+               options.preconditioner == exact ? no_preconditioner : options.preconditioner) {
+    begin(options, info);
     const std::vector<int> order = download(local_.system().contact_order()),
                            body = download(local_.system().body_order());
     std::vector<int> contact, owned;
@@ -138,8 +150,13 @@ class SchwarzPart {
     k_ = DeviceArray<Sym3*>("ccp::SchwarzPart::k", contact.size());
   }
 
+  /// A solve begins, which knows of no factor.
+  void begin(const SchwarzOptions& options, Info& info) {
+    const ThinnedFactor::Options thinned{options.thinning, true, options.rates};
+    factor_ = std::make_unique<ThinnedFactor>(thinned, local_.system(), info);
+  }
   /// @param blocks  K of the contacts of the rank's overlap, [contacts][6]
-  void factorise(const DeviceArray<double**>& blocks) {
+  void assemble(const DeviceArray<double**>& blocks) {
     const auto contact = contact_;
     const auto k = k_;
     Kokkos::parallel_for(
@@ -149,15 +166,25 @@ class SchwarzPart {
                   blocks(row, 3), blocks(row, 4), blocks(row, 5)};
         });
     local_.system().assemble(k_);
-    factored_ = factor_.factorise();  // S >= 1: it fails at no shift, unless there are NaNs
+    factor_->matrix_changed();
   }
-  /// sums += R^T A^-1 R residual.
-  void add_solution(const DeviceArray<double**>& residual,
-                    const DeviceArray<double**>& sums) const {
+  void factorise() {
+    factored_ = factor_->factorise();  // S >= 1: it fails at no shift, unless there are NaNs
+  }
+  void precondition() { local_.system().precondition(); }
+  void drop_preconditioner() { local_.system().drop_preconditioner(); }
+  bool is_analysed() const { return factor_->analysed(); }
+  ThinnedFactor& factor() { return *factor_; }
+  VelocitySystem& system() const { return local_.system(); }
+
+  /// sums += R^T A^-1 R residual. @param by_factor  else by the preconditioner
+  void add_solution(const DeviceArray<double**>& residual, const DeviceArray<double**>& sums,
+                    bool by_factor) const {
     const ConstVectorView x = local_.gathered(residual);
+    if (!by_factor) return local_.add_to(local_.preconditioned(), sums);
     const VectorView y = local_.result();
     if (factored_) {
-      factor_.solve(x, y);
+      factor_->solve(x, y);
     } else {
       Kokkos::deep_copy(y, x);
     }
@@ -183,7 +210,7 @@ class SchwarzPart {
   DeviceArray<const int*> contact_;  ///< of each contact of the system, in the rank's overlap
   DeviceArray<const int*> owned_;    ///< [rows of the system] whether the body is its own
   DeviceArray<Sym3*> k_;
-  mutable ThinnedFactor factor_;
+  std::unique_ptr<ThinnedFactor> factor_;
   bool factored_ = false;
 };
 
@@ -211,7 +238,11 @@ class DistributedSystem : public VelocitySystem {
   }
   Teuchos::RCP<const Operator> matrix() const override { return matrix_; }
   PreconditionerReport precondition() override;
-  bool factors_parts() const override { return true; }
+  bool factors_parts() const override { return factors_; }
+  void begin() override {
+    factors_ = options_.preconditioner == exact;
+    for (const auto& part : parts_) part->begin(options_, info_);
+  }
   bool strengthen() override { return false; }
   Teuchos::RCP<const Operator> preconditioner() const override { return preconditioner_; }
   void lower_pattern(std::vector<std::int64_t>&, std::vector<int>&) const override {
@@ -229,7 +260,11 @@ class DistributedSystem : public VelocitySystem {
  private:
   void multiply(const ConstVectorView& z, const VectorView& f) const;
   void give(const ConstVectorView& sums, const VectorView& f) const;
+  bool factoring_pays() const;
+  template <class Cost>
+  double sum_of_parts(const Cost& cost) const;
 
+  SchwarzOptions options_;
   Distribution distribution_;
   Teuchos::RCP<const Map> map_;
   BodyRows part_rows_;  ///< of this rank's bodies and ghosts
@@ -240,6 +275,8 @@ class DistributedSystem : public VelocitySystem {
   DeviceArray<double**> k_rows_;  ///< [contacts of the overlap][6] in the order of reach_
   Info info_;                     ///< of factorisations
   std::vector<std::unique_ptr<SchwarzPart>> parts_;
+  bool factors_;                   ///< parts exactly
+  mutable long applications_ = 0;  ///< of the present preconditioner
   Teuchos::RCP<const Operator> matrix_, preconditioner_;
 };
 
@@ -261,7 +298,8 @@ Distribution all_of(const ContactProblem& problem) {
 
 DistributedSystem::DistributedSystem(const Problem& problem, Distribution distribution,
                                      const SchwarzOptions& options)
-    : distribution_(std::move(distribution)),
+    : options_(options),
+      distribution_(std::move(distribution)),
       map_(map_of(distribution_.ranks, distribution_.owned_body, width_of(problem.host()))),
       part_rows_(std::make_shared<BodyExchange>(distribution_), problem.host().bodies(),
                  width_of(problem.host())),
@@ -269,9 +307,10 @@ DistributedSystem::DistributedSystem(const Problem& problem, Distribution distri
       reach_(overlapped_part(problem.host(), distribution_, options.overlap)),
       reach_rows_(reach_.bodies, reach_.problem.bodies(), part_rows_.width()),
       reach_sums_(reach_.bodies, reach_.problem.bodies(), part_rows_.width()),
-      k_rows_("ccp::DistributedSystem::k_rows", reach_.problem.contacts(), 6) {
+      k_rows_("ccp::DistributedSystem::k_rows", reach_.problem.contacts(), 6),
+      factors_(options.preconditioner == exact) {
   for (const Subpart& part : subparts(reach_, distribution_, options.parts, options.overlap)) {
-    parts_.push_back(std::make_unique<SchwarzPart>(part, options.thinning, info_));
+    parts_.push_back(std::make_unique<SchwarzPart>(part, options, info_));
   }
   matrix_ = Teuchos::rcp(new FunctionOperator(
       map_, [this](const ConstVectorView& z, const VectorView& f) { multiply(z, f); }));
@@ -315,9 +354,52 @@ void DistributedSystem::send_blocks() {
   reach_.contacts->copy_to_ghosts(rows);
 }
 
+/// Of all ranks.
+template <class Cost>
+double DistributedSystem::sum_of_parts(const Cost& cost) const {
+  double sum = 0;
+  for (const auto& part : parts_) sum += cost(*part);
+  return distribution_.ranks.sum(sum);
+}
+
+/// Whether the iterations of the next step, 1.4 times as many as in the last, about, cost more than
+/// factors would, counted as VelocitySolver does for its `auto`.
+bool DistributedSystem::factoring_pays() const {
+  const double bytes = sum_of_parts([](const SchwarzPart& part) {
+    return part.system().iteration_bytes() + 15.0 * sizeof(double) * part.system().size();
+  });
+  const double iterations = options_.rates.sweep(1.4 * static_cast<double>(applications_) * bytes);
+  const double analyses = sum_of_parts([&](const SchwarzPart& part) {
+    return part.is_analysed() ? 0 : options_.rates.analysis(part.system().size());
+  });
+  if (iterations <= analyses) return false;
+  const auto cost = [](SchwarzPart& part) {
+    if (!part.factor().analysed()) part.factor().analyse();
+    return part.factor().cost();
+  };
+  if (iterations <= sum_of_parts(cost)) return false;
+  for (const auto& part : parts_) {
+    if (!part->factor().analysis_serves()) part->factor().analyse();
+  }
+  return iterations > sum_of_parts(cost);
+}
+
 PreconditionerReport DistributedSystem::precondition() {
   send_blocks();
-  for (const auto& part : parts_) part->factorise(k_rows_);
+  for (const auto& part : parts_) part->assemble(k_rows_);
+  if (!factors_ && options_.factors_later && factoring_pays()) {
+    factors_ = true;
+    for (const auto& part : parts_) part->drop_preconditioner();
+    give_back_free_memory();
+  }
+  applications_ = 0;
+  for (const auto& part : parts_) {
+    if (factors_) {
+      part->factorise();
+    } else {
+      part->precondition();
+    }
+  }
   // Whoever is ready waits for the others, as it would in the first product: here, where the timer
   // of the preconditioner counts it.
   distribution_.ranks.sum(0.0);
@@ -327,7 +409,10 @@ PreconditionerReport DistributedSystem::precondition() {
 void DistributedSystem::apply_schwarz(const ConstVectorView& r, const VectorView& y) const {
   reach_rows_.spread(r);
   reach_sums_.clear();
-  for (const auto& part : parts_) part->add_solution(reach_rows_.rows(), reach_sums_.rows());
+  ++applications_;
+  for (const auto& part : parts_) {
+    part->add_solution(reach_rows_.rows(), reach_sums_.rows(), factors_);
+  }
   reach_sums_.collect(y);
 }
 

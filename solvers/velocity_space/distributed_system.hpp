@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "solvers/velocity_space/machine_rates.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
 
 namespace ccp {
@@ -11,6 +13,13 @@ struct SchwarzOptions {
   int overlap = 6;        ///< >= 0, layers of contacts by which a part's bodies reach into others'
   double thinning = 0.1;  ///< >= 0: ThinnedFactor::Options::thinning
   int parts = 1;          ///< >= 1, of every rank
+  /// How parts are solved with: "auto" by the thinned factor, else by one of
+  /// body_preconditioner_ids(), for less memory and more iterations.
+  std::string preconditioner = "auto";
+  /// Whether the thinned factor takes the place of these, for good, once the iterations that it
+  /// saves cost more than it does: both counted (MachineRates), by sums over all parts.
+  bool factors_later = false;
+  MachineRates rates{};
 };
 
 /// The velocity side of a problem that several ranks share. Each has the unknowns of its bodies, in
@@ -20,8 +29,8 @@ struct SchwarzOptions {
 /// Preconditioner: overlapping additive Schwarz (Dryja and Widlund 1987), sum_k R_k^T A_k^-1 R_k.
 /// A_k are the rows and columns of S of a part: a range of bodies, of which a rank has one or more
 /// (subparts()), and what lies at most `overlap` contacts from them, factored without the small
-/// blocks (ThinnedFactor). S >= 1 makes each positive definite; without a coarse space iterations
-/// grow slowly with the parts. They do not depend on which ranks have these.
+/// blocks (ThinnedFactor), or incompletely. S >= 1 makes each positive definite; without a coarse
+/// space iterations grow slowly with the parts. They do not depend on which ranks have these.
 ///
 /// Cost: a product has one exchange of shared bodies, an application of the preconditioner one of
 /// the bodies of the overlap, both ways; making it sends 6 numbers per contact of the overlap.

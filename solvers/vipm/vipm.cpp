@@ -26,7 +26,7 @@ OptionList VipmSolver::options() {
   list.choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
               "for S: cg until a factorisation is cheaper, or one of the two throughout")
       .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(),
-              "of cg; auto: block_ic0, block_ic1 when iterations become many")
+              "of cg; auto: block_ic0, block_ic1 when iterations become many; of parts: factors")
       .choice("ordering", options_.ordering, VelocitySystem::orderings(),
               "bodies that block_ic0 eliminates first: high ones, those far from the ground")
       .number("thinning", options_.thinning, {0},
@@ -77,9 +77,8 @@ void VipmSolver::check_options(const std::vector<std::string>& given) const {
     if (options_.linear_solver == "cholesky" && name == "parts" && options_.parts > 0) {
       refuse(name, "only with conjugate gradients, which they precondition");
     }
-    if (options_.parts > 0 && (name == "preconditioner" || name == "ordering")) {
-      throw InputError("solver vipm", "option " + name,
-                       "none beside parts, which are the preconditioner",
+    if (options_.parts > 0 && name == "ordering") {
+      throw InputError("solver vipm", "option ordering", "none beside parts, which have their own",
                        fmt::format("parts={}", options_.parts));
     }
   }
@@ -91,15 +90,23 @@ std::string VipmSolver::why_not_on_ranks() const {
            "=auto does: conjugate gradients with overlapping Schwarz";
   };
   if (options_.linear_solver == "cholesky") return reason("linear_solver", "cholesky");
-  if (options_.preconditioner != "auto") return reason("preconditioner", options_.preconditioner);
   if (options_.ordering != "auto") return reason("ordering", options_.ordering);
   return "";
 }
 
+namespace {
+
+/// Whether S is preconditioned by overlapping Schwarz.
+bool is_in_parts(const VipmOptions& options, const Problem& problem) {
+  return problem.ranks().size() > 1 || options.parts > 0;
+}
+
+}  // namespace
+
 void VipmSolver::setup(const Problem& problem) {
   problem_ = &problem;
   by_contacts_ = nullptr;
-  system_ = problem.ranks().size() > 1 || options_.parts > 0
+  system_ = is_in_parts(options_, problem)
                 ? make_parts(problem)
                 : make_velocity_system(problem, options_.ordering, options_.preconditioner);
   if (!system_->iterative() && options_.linear_solver == "cg") {
@@ -125,7 +132,8 @@ std::unique_ptr<VelocitySystem> VipmSolver::make_parts(const Problem& problem) c
                      "another one");
   }
   return make_distributed_system(
-      problem, {options_.overlap, options_.thinning, std::max(1, options_.parts / ranks)});
+      problem, {options_.overlap, options_.thinning, std::max(1, options_.parts / ranks),
+                options_.preconditioner, options_.linear_solver == "auto", options_.rates});
 }
 
 namespace {
@@ -225,7 +233,7 @@ VelocitySolver::Options linear_options_of(const VipmOptions& options, const Prob
              should = follows && options.linear_solver == "auto";
   VelocitySolver::Options result;
   result.method = cannot || should ? "cholesky" : options.linear_solver;
-  if (system.factors_parts()) result.method = "cg";
+  if (is_in_parts(options, problem)) result.method = "cg";
   result.max_iterations = options.cg_max_iterations;
   result.rates = options.rates;
   if (result.method == "auto") result.thinning = options.thinning;
@@ -637,7 +645,7 @@ Info VipmSolver::solve(Vector& gamma, Observer& observer) {
   } else {
     info = Run(options_, *problem_, *system_, on_system, following, observer)(gamma);
     if (info.status == Status::stagnated && options_.linear_solver != "cg" &&
-        !system_->factors_parts() && has_sparse_delassus()) {
+        !is_in_parts(options_, *problem_) && has_sparse_delassus()) {
       solve_by_contacts(gamma, observer, info);
     }
   }
