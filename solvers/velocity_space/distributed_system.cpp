@@ -11,7 +11,7 @@
 #include "solvers/distributed/subparts.hpp"
 #include "solvers/linear/function_operator.hpp"
 #include "solvers/velocity_space/body_system.hpp"
-#include "solvers/velocity_space/thinned_factor.hpp"
+#include "solvers/velocity_space/factor_choice.hpp"
 
 namespace ccp {
 namespace {
@@ -135,10 +135,9 @@ class LocalSystem {
 /// for it.
 class SchwarzPart {
  public:
-  SchwarzPart(const Subpart& part, const SchwarzOptions& options, Info& info)
+  SchwarzPart(const Subpart& part, const SchwarzOptions& options)
       : local_(part.problem, part.bodies,
                options.preconditioner == exact ? no_preconditioner : options.preconditioner) {
-    begin(options, info);
     const std::vector<int> order = download(local_.system().contact_order()),
                            body = download(local_.system().body_order());
     std::vector<int> contact, owned;
@@ -173,7 +172,6 @@ class SchwarzPart {
   }
   void precondition() { local_.system().precondition(); }
   void drop_preconditioner() { local_.system().drop_preconditioner(); }
-  bool is_analysed() const { return factor_->analysed(); }
   ThinnedFactor& factor() { return *factor_; }
   VelocitySystem& system() const { return local_.system(); }
 
@@ -260,9 +258,7 @@ class DistributedSystem : public VelocitySystem {
  private:
   void multiply(const ConstVectorView& z, const VectorView& f) const;
   void give(const ConstVectorView& sums, const VectorView& f) const;
-  bool factoring_pays() const;
-  template <class Cost>
-  double sum_of_parts(const Cost& cost) const;
+  bool too_many_iterations() const;
 
   SchwarzOptions options_;
   Distribution distribution_;
@@ -275,7 +271,7 @@ class DistributedSystem : public VelocitySystem {
   DeviceArray<double**> k_rows_;  ///< [contacts of the overlap][6] in the order of reach_
   Info info_;                     ///< of factorisations
   std::vector<std::unique_ptr<SchwarzPart>> parts_;
-  bool factors_;                   ///< parts exactly
+  bool factors_ = false;           ///< parts exactly
   mutable long applications_ = 0;  ///< of the present preconditioner
   Teuchos::RCP<const Operator> matrix_, preconditioner_;
 };
@@ -307,11 +303,11 @@ DistributedSystem::DistributedSystem(const Problem& problem, Distribution distri
       reach_(overlapped_part(problem.host(), distribution_, options.overlap)),
       reach_rows_(reach_.bodies, reach_.problem.bodies(), part_rows_.width()),
       reach_sums_(reach_.bodies, reach_.problem.bodies(), part_rows_.width()),
-      k_rows_("ccp::DistributedSystem::k_rows", reach_.problem.contacts(), 6),
-      factors_(options.preconditioner == exact) {
+      k_rows_("ccp::DistributedSystem::k_rows", reach_.problem.contacts(), 6) {
   for (const Subpart& part : subparts(reach_, distribution_, options.parts, options.overlap)) {
-    parts_.push_back(std::make_unique<SchwarzPart>(part, options, info_));
+    parts_.push_back(std::make_unique<SchwarzPart>(part, options));
   }
+  DistributedSystem::begin();
   matrix_ = Teuchos::rcp(new FunctionOperator(
       map_, [this](const ConstVectorView& z, const VectorView& f) { multiply(z, f); }));
   preconditioner_ = Teuchos::rcp(new FunctionOperator(
@@ -354,40 +350,24 @@ void DistributedSystem::send_blocks() {
   reach_.contacts->copy_to_ghosts(rows);
 }
 
-/// Of all ranks.
-template <class Cost>
-double DistributedSystem::sum_of_parts(const Cost& cost) const {
-  double sum = 0;
-  for (const auto& part : parts_) sum += cost(*part);
-  return distribution_.ranks.sum(sum);
-}
-
-/// Whether the iterations of the next step, 1.4 times as many as in the last, about, cost more than
-/// factors would, counted as VelocitySolver does for its `auto`.
-bool DistributedSystem::factoring_pays() const {
-  const double bytes = sum_of_parts([](const SchwarzPart& part) {
-    return part.system().iteration_bytes() + 15.0 * sizeof(double) * part.system().size();
-  });
-  const double iterations = options_.rates.sweep(1.4 * static_cast<double>(applications_) * bytes);
-  const double analyses = sum_of_parts([&](const SchwarzPart& part) {
-    return part.is_analysed() ? 0 : options_.rates.analysis(part.system().size());
-  });
-  if (iterations <= analyses) return false;
-  const auto cost = [](SchwarzPart& part) {
-    if (!part.factor().analysed()) part.factor().analyse();
-    return part.factor().cost();
-  };
-  if (iterations <= sum_of_parts(cost)) return false;
+/// Whether the iterations of the next step will cost more than factors.
+bool DistributedSystem::too_many_iterations() const {
+  const Ranks& ranks = distribution_.ranks;
+  double bytes = 0;
+  std::vector<ThinnedFactor*> factors;
   for (const auto& part : parts_) {
-    if (!part->factor().analysis_serves()) part->factor().analyse();
+    bytes += cg_bytes(part->system());
+    factors.push_back(&part->factor());
   }
-  return iterations > sum_of_parts(cost);
+  const double iterations = growth_of_iterations * static_cast<double>(applications_);
+  return factoring_pays(options_.rates.sweep(iterations * ranks.sum(bytes)), factors,
+                        [&](double seconds) { return ranks.sum(seconds); });
 }
 
 PreconditionerReport DistributedSystem::precondition() {
   send_blocks();
   for (const auto& part : parts_) part->assemble(k_rows_);
-  if (!factors_ && options_.factors_later && factoring_pays()) {
+  if (!factors_ && options_.factors_later && too_many_iterations()) {
     factors_ = true;
     for (const auto& part : parts_) part->drop_preconditioner();
     give_back_free_memory();

@@ -35,6 +35,10 @@ class ThinnedFactor {
   void analyse();
   /// Whether the analysed structure has all blocks that matter by far, and not too many others.
   bool analysis_serves();
+  /// Of the analysis that is to come, counted in seconds; 0 once there was one.
+  double cost_of_first_analysis() {
+    return analysed() ? 0 : options_.rates.analysis(system_.size());
+  }
   /// Of one factorisation of the analysed structure, counted in seconds.
   double analysed_cost() const;
   /// The same of the matrix as it is now: that goes with the square of the blocks that are kept,

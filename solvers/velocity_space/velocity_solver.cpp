@@ -5,6 +5,7 @@
 #include "solvers/core/free_memory.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/linear/function_operator.hpp"
+#include "solvers/velocity_space/factor_choice.hpp"
 
 namespace ccp {
 
@@ -36,8 +37,8 @@ VelocitySolver::VelocitySolver(const Options& options, VelocitySystem& system, O
 
 void VelocitySolver::matrix_changed() {
   factor_.matrix_changed();
-  // Iterations become 1.4 times as many from one step to the next, about.
-  if (options_.method == "auto" && !direct_ && too_many(std::lround(1.4 * iterations_))) {
+  if (options_.method == "auto" && !direct_ &&
+      too_many(std::lround(growth_of_iterations * iterations_))) {
     leave_conjugate_gradients();
   }
   // One level of fill costs more to make and to apply, which pays from about here.
@@ -54,24 +55,13 @@ void VelocitySolver::leave_conjugate_gradients() {
   if (system_.size() > large) give_back_free_memory();
 }
 
-/// Whether that many iterations on one matrix cost more than factoring it. What factoring costs is
-/// known once a structure is analysed, which is done when the iterations have cost as much as that;
-/// and again, if it has become another one, when they have cost what factoring is expected to.
+/// Whether that many iterations on one matrix cost more than factoring it.
 bool VelocitySolver::too_many(long iterations) {
-  const double cost = cg_cost(iterations);
-  if (!factor_.analysed()) {
-    if (cost <= options_.rates.analysis(system_.size())) return false;
-    factor_.analyse();
-  }
-  if (cost <= factor_.cost()) return false;
-  if (!factor_.analysis_serves()) factor_.analyse();
-  return cost > factor_.cost();
+  return factoring_pays(cg_cost(iterations), {&factor_}, [](double seconds) { return seconds; });
 }
 
 double VelocitySolver::cg_cost(long iterations) const {
-  // The iteration and the stopping rule read or write a vector some 15 times.
-  const double bytes = system_.iteration_bytes() + 15.0 * sizeof(double) * system_.size();
-  return options_.rates.sweep(static_cast<double>(iterations) * bytes);
+  return options_.rates.sweep(static_cast<double>(iterations) * cg_bytes(system_));
 }
 
 KrylovResult VelocitySolver::iterate(ConjugateGradients& cg, const Vector& b, Vector& x,

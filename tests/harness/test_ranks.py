@@ -374,7 +374,8 @@ class Ranks(unittest.TestCase):
     def test_a_rank_that_dies_is_a_row_of_its_study(self):
         self.write_study("solvers: ['pgj[tolerance=0]', 'apgd[max_iterations=3]']",
                          "stop: residual=1e-300", "ranks: [2]", "time_limit: 300")
-        process = subprocess.Popen([PROGRAM, "run", "study.yaml", "-o", "dead", "--quiet", "--oversubscribe"],
+        process = subprocess.Popen([PROGRAM, "run", "study.yaml", "-o", "dead", "--quiet",
+                                    "--oversubscribe"],
                                    cwd=self.folder, text=True, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
 
@@ -406,7 +407,8 @@ class Ranks(unittest.TestCase):
         solvers = ", ".join(f"'pgj[omega={omega},tolerance=0]'" for omega in omegas)
         self.write_study(f"solvers: [{solvers}]", "stop: residual=1e-300", "ranks: [2]",
                          "time_limit: 1")
-        process = subprocess.Popen([PROGRAM, "run", "study.yaml", "-o", "ten", "--quiet", "--oversubscribe"],
+        process = subprocess.Popen([PROGRAM, "run", "study.yaml", "-o", "ten", "--quiet",
+                                    "--oversubscribe"],
                                    cwd=self.folder, text=True, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         moments = random.Random(1)

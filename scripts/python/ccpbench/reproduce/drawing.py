@@ -14,7 +14,6 @@ from ccpbench.figures import FONT, axis_label, draw_series, limits, median_curve
 from ccpbench.reproduce.workshop import Failure
 from ccpbench.results import Instance, Run, Series, Table, group, read_folder
 from ccpbench.tables import target_table
-from ccpbench.trajectory import Trajectory
 
 OWN_AXIS = 0.62  # inches between panels that have a y axis each
 NO_HEAD, ONE_LINE = 0.08, 0.25  # inches above the panels
@@ -124,15 +123,18 @@ def by_iterations(axes: Any, counts: Sequence[int], y: str) -> None:
     axes.minorticks_off()
 
 
-def draw_spheres(axes: Any, motion: Trajectory, values: Floats, colours: str,
-                 between: tuple[float, float], edge: str) -> PatchCollection:
-    """The last frame as seen along y, in cm, the nearest spheres on top. `values` [b] are shown by
-    the map `colours`, from one of `between` to the other. Returns what has that map."""
-    place, radius = motion.position[-1], motion.body_size[:, 0]
-    order = np.argsort(-place[:, 1])  # the nearest last
-    spheres = PatchCollection(
-        [Circle((100 * place[b, 0], 100 * place[b, 2]), 100 * radius[b]) for b in order],
-        cmap=colours, norm=Normalize(*between), edgecolor=edge, linewidth=0.2)
+def draw_spheres(axes: Any, place: Floats, radius: Floats, values: Floats, colours: str,
+                 norm: Normalize, edge: str, view: float = 0) -> PatchCollection:
+    """Spheres as seen along y, in cm, the nearest on top. Returns what has the colours.
+    @param place   [b, 3] m
+    @param values  [b] shown by the map `colours`
+    @param view    degrees of the eye above the ground"""
+    x, y, z = 100 * place.T
+    sine, cosine = np.sin(np.radians(view)), np.cos(np.radians(view))
+    up = z * cosine + y * sine
+    order = np.argsort(z * sine - y * cosine)  # the nearest last
+    spheres = PatchCollection([Circle((x[b], up[b]), 100 * radius[b]) for b in order],
+                              cmap=colours, norm=norm, edgecolor=edge, linewidth=0.2)
     spheres.set_array(values[order])
     axes.add_collection(spheres)
     axes.set(aspect="equal", xlabel="x [cm]", ylabel="z [cm]")

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -105,10 +106,12 @@ def read_draft(path: Path) -> Draft:
 def draw_trench(axes: Any, draft: Draft, title: str) -> Any:
     """The last frame from the side, by speed in units of the blade's."""
     speed = float(draft.option["speed"])
-    moving = np.linalg.norm(draft.motion.velocity[-1, :, :3], axis=-1) / speed
-    spheres = draw_spheres(axes, draft.motion, moving, "viridis", (0, 1), "0.3")
+    motion = draft.motion
+    moving = np.linalg.norm(motion.velocity[-1, :, :3], axis=-1) / speed
+    spheres = draw_spheres(axes, motion.position[-1], motion.body_size[:, 0], moving, "viridis",
+                           Normalize(0, 1), "0.3")
     front, edge = 100 * speed * float(draft.time[-1]), 100 * float(draft.option["edge"])
-    wide, _, high = 200 * draft.motion.obstacle_size[-1]
+    wide, _, high = 200 * motion.obstacle_size[-1]
     axes.add_patch(Rectangle((front - wide, edge), wide, high, color="tab:red", zorder=3))
     length = 100 * float(draft.option["length"])
     axes.set(xlim=(-0.04 * length, 1.01 * length), ylim=(0, 0.6 * length))

@@ -8,18 +8,16 @@ import numpy as np
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
 from ccpbench.problem import Problem, read_problem
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, panel_title
+from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, draw_spheres, panel_title
 from ccpbench.reproduce.workshop import Failure, Workshop
 from ccpbench.results import Run, read_result
 
 NUMBERS = (1, 2, 3)
 RESIDUAL = 1e-6
-VIEWS = {"from the side": 8, "from above": 90}  # degrees of the eye above the ground
 FAINT = 1e-1                # weights: the lower end of the colours
 COLOURS = "viridis_r"
 
@@ -71,18 +69,15 @@ def draw_pile(axes: Any, problem: Problem, load: Floats, scale: LogNorm,
     place, radius = problem.bodies.position, problem.bodies.radius
     if place is None or radius is None:
         raise Failure(f"{problem.name}: expected positions and radii of spheres")
-    middle = place.mean(axis=0)
-    x, y, z = 100 * (place - middle).T
-    sine, cosine = np.sin(np.radians(view)), np.cos(np.radians(view))
-    up = z * cosine + y * sine
-    order = np.argsort(z * sine - y * cosine)
-    spheres = PatchCollection([Circle((x[b], up[b]), 100 * radius[b]) for b in order],
-                              cmap=COLOURS, norm=scale, edgecolor="0.15", linewidth=0.1)
-    spheres.set_array(np.maximum(load[order], scale.vmin))
-    axes.add_collection(spheres)
-    reach = 1.05 * max(np.abs(x).max(), np.abs(y).max())
-    high = np.abs(up).max() + 0.05 * reach
-    axes.set(aspect="equal", xlim=(-reach, reach), ylim=(-high, high), xlabel="[cm]")
+    place = place - place.mean(axis=0)
+    spheres = draw_spheres(axes, place, radius, np.maximum(load, FAINT), COLOURS, scale, "0.15",
+                           view)
+    spheres.set_linewidth(0.1)
+    reach = 105 * np.abs(place[:, :2]).max()
+    low, high = axes.dataLim.intervaly
+    edge = 0.05 * reach
+    axes.set(xlim=(-reach, reach), ylim=(low - edge, high + edge),
+             ylabel="y [cm]" if view == 90 else "height [cm]")
     return spheres
 
 
@@ -93,17 +88,18 @@ def draw_pictures(folder: Path) -> Figure:
         raise Failure(f"{folder}: no solution of a pile is there")
     runs = [read_result(path, gamma=True) for path in paths]
     problems = [read_problem(folder / "problems" / path.name) for path in paths]
-    sheet = Sheet(runs, [], [], len(VIEWS), len(paths), None, OWN_AXIS, ONE_LINE, bar=True)
+    sheet = Sheet(runs, [], [], 2, len(paths), None, OWN_AXIS, ONE_LINE, bar=True)
     grid = sheet.grid(height_ratios=(1, 2))
     loads = [carried(problem, run) for problem, run in zip(problems, runs, strict=True)]
     scale = LogNorm(FAINT, max(float(load.max()) for load in loads))
     for column, (problem, load) in enumerate(zip(problems, loads, strict=True)):
-        for axes, (title, view) in zip(grid[:, column], VIEWS.items(), strict=True):
+        side, above = grid[:, column]
+        for axes, view, anchor in ((side, 8, "S"), (above, 90, "N")):
             shown = draw_pile(axes, problem, load, scale, view)
-            axes.set_anchor("S" if view < 90 else "N")
-            panel_title(axes, title)
-        panel_title(grid[0, column], f"{problem.name}, {len(load):,} spheres")
-        grid[0, column].plot(np.arange(len(load)), load, gid=problem.name, visible=False)
+            axes.set_anchor(anchor)
+        panel_title(side, f"{problem.name}, {len(load):,} spheres")
+        panel_title(above, "from above")
+        side.plot(np.arange(len(load)), load, gid=problem.name, visible=False)
         describe(problem, load)
     sheet.colour_bar(shown, "largest contact force of a sphere, in weights of a mean one")
     return sheet.figure

@@ -67,7 +67,7 @@ def draw_pictures(folder: Path) -> Figure:
         off = 100 * ((z.max(axis=1) + radius) / height - 1)
         heights.plot(motion.frame_time[late] - UNTIL + LAST, off, gid=f"height, {label}",
                      **dict(style, markevery=20))
-        print(f"{label}: height {1000 * off.mean() * height / 100 + 1000 * height:.2f} mm, off by "
+        print(f"{label}: height {1000 * height * (1 + off.mean() / 100):.2f} mm, off by "
               f"{off.mean():.3f} % ({off.min():.3f} to {off.max():.3f}); overlap at the bottom "
               f"{sunk[0]:.3f} mm; Hertz {1000 * height:.2f} mm")
     picture.axhline(0, color="black", linewidth=0.6)

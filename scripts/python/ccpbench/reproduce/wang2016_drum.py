@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
@@ -77,7 +78,8 @@ def read_drum(path: Path, averaged: float = AVERAGED) -> Drum:
 
 def draw_section(axes: Any, drum: Drum, title: str) -> Any:
     """The end plate's view of the last frame, by the speed against the drum; what has that."""
-    spheres = draw_spheres(axes, drum.motion, drum.slip[-1], "viridis", (0, 4 * PLUG), "0.3")
+    spheres = draw_spheres(axes, drum.motion.position[-1], drum.motion.body_size[:, 0],
+                           drum.slip[-1], "viridis", Normalize(0, 4 * PLUG), "0.3")
     wall = 50 * float(drum.option["drum"])
     axes.add_patch(Circle((0, 0), wall, fill=False, color="black", linewidth=0.8))
     reach = (-1.05 * wall, 1.05 * wall)

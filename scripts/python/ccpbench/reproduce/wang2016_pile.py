@@ -4,6 +4,7 @@ from typing import Any
 
 import h5py
 import numpy as np
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from ccpbench.arrays import Floats
@@ -70,7 +71,9 @@ def residuals(path: Path, radius: float) -> dict[str, Floats]:
 
 def draw_section(axes: Any, motion: Trajectory, title: str) -> None:
     """From the side, the nearer the lighter."""
-    draw_spheres(axes, motion, -motion.position[-1, :, 1], "Greys_r", (-0.25, 0.1), "0.2")
+    place = motion.position[-1]
+    draw_spheres(axes, place, motion.body_size[:, 0], -place[:, 1], "Greys_r",
+                 Normalize(-0.25, 0.1), "0.2")
     axes.set(xlim=(-18, 18), ylim=(-1, 12))
     axes.axhline(0, color="black", linewidth=0.6)
     panel_title(axes, title)

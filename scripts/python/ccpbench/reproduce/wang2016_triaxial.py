@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -74,10 +75,9 @@ def read_cell(path: Path) -> Cell:
 def draw_cell(axes: Any, cell: Cell, frame: int, title: str) -> None:
     """The spheres of a frame, from the side, the nearer the lighter; the walls."""
     motion = cell.motion
-    spheres = Trajectory(**{**vars(motion), "position": motion.position[:frame, :-6],
-                            "body_size": motion.body_size[:-6]})
-    draw_spheres(axes, spheres, -spheres.position[-1, :, 1], "Greys_r", (-0.07, 0.07), "0.2")
-    walls = 100 * motion.position[frame - 1, -6:]
+    place, walls = motion.position[frame - 1, :-6], 100 * motion.position[frame - 1, -6:]
+    draw_spheres(axes, place, motion.body_size[:-6, 0], -place[:, 1], "Greys_r",
+                 Normalize(-0.07, 0.07), "0.2")
     low, high = (walls[0, 0], walls[4, 2]), (walls[1, 0], walls[5, 2])
     axes.add_patch(Rectangle(low, high[0] - low[0], high[1] - low[1], fill=False, linewidth=0.8))
     axes.set(xlim=(-9, 9), ylim=(-9, 9))
