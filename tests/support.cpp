@@ -1,4 +1,5 @@
 #include "tests/support.hpp"
+#include "problems/base/pi.hpp"
 
 #include <unistd.h>
 
@@ -340,7 +341,7 @@ ContactProblem random_pile(std::size_t spheres, std::size_t contacts, unsigned s
       s.velocity.push_back(random.uniform(-0.1, 0.1));
     }
     s.radius.push_back(radius);
-    s.mass.push_back(1650 * 4.0 / 3 * std::acos(-1.0) * radius * radius * radius);
+    s.mass.push_back(1650 * 4.0 / 3 * pi * radius * radius * radius);
   }
   ContactProblem p = sphere_problem(s, nearest_candidates(s, contacts), SphereModel{});
   p.name = "random-pile";

@@ -20,14 +20,14 @@
 namespace ccp::app {
 namespace {
 
-struct Arguments {
+struct CertifyArguments {
   std::string input, output, solver = "vipm[linear_solver=cholesky,tolerance=0]";
   double residual = 1e-8, time_limit = 600;
   int threads = 1;
   bool force = false;
 };
 
-void certify_file(const Arguments& a, Context& context) {
+void certify_file(const CertifyArguments& a, Context& context) {
   const std::string input = resolve_problem(a.input);
   const auto [file, steps] = split_place(input);
   if (a.output.empty() && (!steps.empty() || input != a.input)) {
@@ -88,7 +88,7 @@ void certify_file(const Arguments& a, Context& context) {
 void add_certify(CLI::App& app, Context& context) {
   auto* command =
       app.add_subcommand("certify", "Solve a problem accurately and store the solution with it");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CertifyArguments>();
   auto* a = arguments.get();
   command->add_option("problem", a->input, "Problem file or catalogue name")
       ->required()

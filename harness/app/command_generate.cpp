@@ -22,7 +22,7 @@ namespace ccp::app {
 namespace {
 
 /// What `generate ID` is told. Scenes that cannot do what an option is for do not have it.
-struct Arguments {
+struct GenerateArguments {
   SceneEntry entry;
   std::unique_ptr<Scene> scene;
   std::unique_ptr<ListedOptions> options, sequence_options;
@@ -35,7 +35,8 @@ struct Arguments {
 };
 
 /// Certifies the steps and writes them. @throws InputError if one is not as accurate as asked for
-void store_sequence(const Arguments& a, std::vector<ContactProblem> steps, const Context& context) {
+void store_sequence(const GenerateArguments& a, std::vector<ContactProblem> steps,
+                    const Context& context) {
   double worst = 0;
   std::size_t fewest = steps.front().contacts(), most = 0;
   for (ContactProblem& step : steps) {
@@ -59,7 +60,7 @@ void store_sequence(const Arguments& a, std::vector<ContactProblem> steps, const
 }
 
 /// Writes a problem and says what it is, under the name asked for unless the scene has named it.
-void store_problem(const Arguments& a, ContactProblem problem, const Context& context) {
+void store_problem(const GenerateArguments& a, ContactProblem problem, const Context& context) {
   if (problem.source.generator.empty()) {
     problem.name = a.sequence.name;
     problem.source.generator = context.command_line;
@@ -93,7 +94,7 @@ class Trajectory {
   OutputFile file_;
 };
 
-void generate(Arguments& a, const Context& context) {
+void generate(GenerateArguments& a, const Context& context) {
   if (a.sequence.name.empty()) {
     a.sequence.name = std::filesystem::path(a.output).stem().string();
   }
@@ -136,15 +137,15 @@ void generate(Arguments& a, const Context& context) {
 }
 
 /// What every scene is asked.
-void add_output(CLI::App& command, Arguments& a, const char* what) {
+void add_output(CLI::App& command, GenerateArguments& a, const char* what) {
   command.add_option("-o,--output", a.output, std::string(what) + " to write")
       ->required()
       ->type_name("FILE");
   command.add_flag("--force", a.force, "Overwrite the output");
 }
 
-std::shared_ptr<Arguments> arguments_of(const SceneEntry& entry) {
-  auto a = std::make_shared<Arguments>();
+std::shared_ptr<GenerateArguments> arguments_of(const SceneEntry& entry) {
+  auto a = std::make_shared<GenerateArguments>();
   a->entry = entry;
   a->scene = entry.make();
   a->sequence.name.clear();
@@ -204,7 +205,7 @@ void add_entry(CLI::App& generate_command, const SceneEntry& entry, Context& con
 void add_scene_command(CLI::App& generate_command, Context& context) {
   struct Named {
     std::string name;
-    Arguments common;
+    GenerateArguments common;
   };
   auto* command =
       generate_command.add_subcommand("scene", "A tiny scene with a solution known by hand");

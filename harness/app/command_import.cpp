@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Arguments {
+struct ImportArguments {
   std::unique_ptr<Importer> importer;
   std::unique_ptr<ListedOptions> options;
   std::string input, output, name;
@@ -28,7 +28,7 @@ struct Arguments {
 };
 
 /// Imports a file, and says what it is.
-ContactProblem import_file(Arguments& a, const std::string& input, const std::string& output,
+ContactProblem import_file(ImportArguments& a, const std::string& input, const std::string& output,
                            const std::string& name, const Context& context) {
   check_output(output, a.force, {input});
   Imported imported = a.importer->read(input, {mass_factoriser()});
@@ -76,7 +76,7 @@ std::string cell(std::string text) {
 
 /// Imports all files of a folder into another one, with a table of them. What cannot be read is a
 /// row with the reason. @return whether all could
-bool import_folder(Arguments& a, const std::vector<std::string>& extensions,
+bool import_folder(ImportArguments& a, const std::vector<std::string>& extensions,
                    const Context& context) {
   const std::vector<std::string> files = files_below(a.input, extensions);
   if (files.empty()) {
@@ -120,7 +120,7 @@ void add_import(CLI::App& app, Context& context) {
   command->require_subcommand(1);
   for (const ImporterEntry& entry : importer_entries()) {
     auto* importer = command->add_subcommand(entry.id, entry.summary);
-    auto a = std::make_shared<Arguments>();
+    auto a = std::make_shared<ImportArguments>();
     a->importer = entry.make();
     importer
         ->add_option("file", a->input,

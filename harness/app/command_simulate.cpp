@@ -21,7 +21,7 @@
 namespace ccp::app {
 namespace {
 
-struct Arguments {
+struct SimulateArguments {
   std::string size;  ///< name of the option that is the scene's size
   std::unique_ptr<Scene> scene;
   std::unique_ptr<ListedOptions> options;
@@ -55,7 +55,7 @@ nlohmann::ordered_json as_json(const ColumnRow& row) {
           {"speed", number_or_null(row.run.speed)}};
 }
 
-void simulate(Arguments& a, Context& context) {
+void simulate(SimulateArguments& a, Context& context) {
   if (!a.output.empty()) check_output_path(a.output, a.force);
   std::vector<StepStart> starts;
   for (const std::string& text : a.starts) starts.push_back(step_start(text));
@@ -119,7 +119,7 @@ void add_simulate(CLI::App& app, Context& context) {
     auto* scene = command->add_subcommand(
         entry.id,
         entry.summary + ": its height at rest by iterations a step and start of the solver");
-    auto a = std::make_shared<Arguments>();
+    auto a = std::make_shared<SimulateArguments>();
     a->size = entry.size;
     a->scene = entry.make();
     a->options = std::make_unique<ListedOptions>(*scene, a->scene->options(), entry.size);

@@ -22,7 +22,7 @@
 namespace ccp::app {
 namespace {
 
-struct Arguments {
+struct SceneArguments {
   SimulationRequest request;
   std::string output, checkpoint, freeze, row_residuals, study_key;
   int checkpoint_every = 100;
@@ -164,7 +164,7 @@ class Eta {
   long already_;
 };
 
-void simulate(const Arguments& a, Context& context) {
+void simulate(const SceneArguments& a, Context& context) {
   if (!a.output.empty()) check_output_path(a.output, a.force, {a.checkpoint});
   const std::set<long> wanted = steps_in("--freeze", a.freeze);
   if (!wanted.empty() && a.output.empty()) {
@@ -257,7 +257,7 @@ std::string names_of_steppers() {
 }  // namespace
 
 void add_simulate_scene(CLI::App& command, Context& context) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<SceneArguments>();
   SimulationRequest& request = a->request;
   command.add_option("scene", request.scene,
                      "SCENE[option=value,...]: " + names_of_scenes() +

@@ -30,7 +30,7 @@
 namespace ccp::app {
 namespace {
 
-struct Arguments {
+struct SolveArguments {
   std::map<std::string, std::string> request;  ///< texts of the fields that are given, by name
   std::vector<std::string> batch;              ///< sources of problems to solve at once
   std::string output;
@@ -220,7 +220,7 @@ std::vector<std::string> inputs_of(const RunRequest& request) {
   return inputs;
 }
 
-RunRequest request_of(const Arguments& arguments) {
+RunRequest request_of(const SolveArguments& arguments) {
   RunRequest request;
   for (const RequestField& field : request_fields()) {
     const auto given = arguments.request.find(field.name);
@@ -233,7 +233,7 @@ RunRequest request_of(const Arguments& arguments) {
 }
 
 /// The fields of a request as options. What can be told from the word alone is a fault of usage.
-void add_request_options(CLI::App& command, Arguments& arguments) {
+void add_request_options(CLI::App& command, SolveArguments& arguments) {
   using Shape = RequestField::Shape;
   // Of texts, for the help and what shells complete.
   static const std::map<std::string, std::string> types = {
@@ -305,7 +305,7 @@ void check_stop(const RunRequest& request) {
 }
 
 /// What a rank gets to do: the same request, told where its launcher listens.
-std::vector<std::string> rank_command(const Arguments& arguments, const RunRequest& request,
+std::vector<std::string> rank_command(const SolveArguments& arguments, const RunRequest& request,
                                       const Context& context) {
   std::vector<std::string> words = request_arguments(request);
   words.insert(words.begin(), {context.program, "solve"});
@@ -323,7 +323,7 @@ std::vector<std::string> rank_command(const Arguments& arguments, const RunReque
 }
 
 /// Solves on several ranks: this process starts them, and passes on what they report.
-void solve_on_ranks(const Arguments& arguments, const RunRequest& request, Context& context) {
+void solve_on_ranks(const SolveArguments& arguments, const RunRequest& request, Context& context) {
   check_processors(request.ranks, request.threads, arguments.oversubscribe);
   check_for_ranks(request.problem_file, request.ranks);
   int answer = -1;
@@ -346,7 +346,7 @@ void solve_on_ranks(const Arguments& arguments, const RunRequest& request, Conte
   context.exit_code = run_crashed;
 }
 
-void solve(const Arguments& arguments, Context& context, const Ranks& ranks,
+void solve(const SolveArguments& arguments, Context& context, const Ranks& ranks,
            const LaunchReport& launcher) {
   const bool one = arguments.request.count("problem") > 0;
   if (one == !arguments.batch.empty()) {
@@ -412,7 +412,7 @@ void solve(const Arguments& arguments, Context& context, const Ranks& ranks,
 
 /// One of several ranks. Bad input is found by all of them together, and rank 0 says it; any other
 /// fault of one ends them all.
-void solve_as_rank(const Arguments& arguments, Context& context) {
+void solve_as_rank(const SolveArguments& arguments, Context& context) {
   die_with(getppid());
   const MpiSession mpi;
   const LaunchReport launcher(mpi.world().rank() == 0 ? arguments.launcher : "");
@@ -434,7 +434,7 @@ void solve_as_rank(const Arguments& arguments, Context& context) {
 
 void add_solve(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("solve", "Solve one problem with one solver and measure it");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SolveArguments>();
   auto* a = arguments.get();
   add_request_options(*command, *a);
   command

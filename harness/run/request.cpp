@@ -16,14 +16,14 @@
 namespace ccp {
 namespace {
 
-using Shape = RequestField::Shape;
+using FieldShape = RequestField::Shape;
 using InKey = RequestField::InKey;
 using R = const RunRequest&;
 using Text = const std::string&;
 
 /// A row as it is written below: what it is, then where it appears.
 struct Row : RequestField {
-  Row(Text field_name, Shape field_shape, Text allowed_text, Text help_text) {
+  Row(Text field_name, FieldShape field_shape, Text allowed_text, Text help_text) {
     name = field_name;
     shape = field_shape;
     allowed = allowed_text;
@@ -104,7 +104,7 @@ const auto& at(R request, Field field) {
 template <class Field>
 Row number(Text name, Field field, bool zero, Text help) {
   const std::string allowed = zero ? "a number >= 0" : "a number > 0";
-  return Row(name, Shape::number, allowed, help)
+  return Row(name, FieldShape::number, allowed, help)
       .gets([=](R r) { return at(r, field); })
       .sets([=](RunRequest& r, Text text, Text where) {
         at(r, field) = read_number(text, where, allowed, zero);
@@ -122,7 +122,7 @@ Row not_negative(Text name, Field field, Text help) {
 template <class Field>
 Row integer(Text name, Field field, Text help) {
   const std::string allowed = "a whole number >= 1";
-  return Row(name, Shape::integer, allowed, help)
+  return Row(name, FieldShape::integer, allowed, help)
       .gets([=](R r) { return std::int64_t{at(r, field)}; })
       .sets([=](RunRequest& r, Text text, Text where) {
         read_integer(text, where, allowed, at(r, field));
@@ -132,7 +132,7 @@ Row integer(Text name, Field field, Text help) {
 template <class Field>
 Row flag(Text name, Field field, Text help) {
   const std::string allowed = "true or false";
-  return Row(name, Shape::flag, allowed, help)
+  return Row(name, FieldShape::flag, allowed, help)
       .gets([=](R r) { return std::string(at(r, field) ? "true" : "false"); })
       .sets([=](RunRequest& r, Text text, Text where) {
         if (text != "true" && text != "false") refuse(where, allowed, text);
@@ -141,7 +141,7 @@ Row flag(Text name, Field field, Text help) {
 }
 
 Row text(Text name, std::string RunRequest::*field, Text help) {
-  return Row(name, Shape::text, "a text", help)
+  return Row(name, FieldShape::text, "a text", help)
       .gets([=](R r) { return r.*field; })
       .sets([=](RunRequest& r, Text text, Text) { r.*field = text; });
 }
@@ -210,20 +210,20 @@ std::vector<RequestField> make_fields() {
           .on_command_line("problem")
           .must_be_given(),
       // Before the solver, which is only a name where there is one.
-      Row("external", Shape::text, "a command",
+      Row("external", FieldShape::text, "a command",
           "Command of somebody else's program, named by --solver: see "
           "docs/add-an-external-solver.md")
           .gets([](R r) { return r.external ? join_command(r.external->command) : ""; })
           .sets(set_external)
           .on_command_line("--external"),
-      Row("law", Shape::choice, allowed_texts<Law>(), "Law that the external program solves")
+      Row("law", FieldShape::choice, allowed_texts<Law>(), "Law that the external program solves")
           .gets([](R r) { return to_string(r.external ? r.external->law : Law::convex); })
           .sets([](Request& r, Text text, Text where) {
             const Law law = read_enum<Law>(text, where);
             if (r.external) r.external->law = law;
           })
           .on_command_line("--law", "external"),
-      Row("tolerances", Shape::numbers, "numbers > 0",
+      Row("tolerances", FieldShape::numbers, "numbers > 0",
           "Start the external program for each of these")
           .gets([](R r) { return r.external ? tolerances_text(*r.external) : ""; })
           .sets([](Request& r, Text text, Text where) {
@@ -231,7 +231,7 @@ std::vector<RequestField> make_fields() {
             if (r.external) r.external->tolerances = tolerances;
           })
           .on_command_line("--tolerances", "external"),
-      Row("features", Shape::list, "compliant, rolling, equality",
+      Row("features", FieldShape::list, "compliant, rolling, equality",
           "What of problems the external program takes, beyond plain contacts")
           .gets([](R r) { return r.external ? features_text(*r.external) : ""; })
           .sets([](Request& r, Text text, Text where) {
@@ -242,32 +242,33 @@ std::vector<RequestField> make_fields() {
             if (r.external) r.external->features = features;
           })
           .on_command_line("--features", "external"),
-      Row("depends", Shape::list, "files", "Files that the external program reads as well")
+      Row("depends", FieldShape::list, "files", "Files that the external program reads as well")
           .gets([](R r) { return r.external ? depends_text(*r.external) : ""; })
           .sets([](Request& r, Text text, Text) {
             if (r.external) r.external->depends = words_of_list(text);
           })
           .hidden_on_command_line("--depends", "external"),
-      Row("folder", Shape::text, "a folder", "Where the external program is started")
+      Row("folder", FieldShape::text, "a folder", "Where the external program is started")
           .gets([](R r) { return r.external ? r.external->folder : ""; })
           .sets([](Request& r, Text text, Text) {
             if (r.external) r.external->folder = text;
           })
           .hidden_on_command_line("--folder"),
-      Row("solver", Shape::text, "a solver", "ID[option=value,...], see `ccpbench list solvers`")
+      Row("solver", FieldShape::text, "a solver",
+          "ID[option=value,...], see `ccpbench list solvers`")
           .gets([](R r) { return r.solver.text(); })
           .sets(set_solver)
           .on_command_line("-s,--solver")
           .must_be_given()
           .in_keys_as([](R r) { return r.solver.id; }),  // key_parts() adds the options
-      Row("start", Shape::text, "a start",
+      Row("start", FieldShape::text, "a start",
           "Where to begin: cold, a guess of the problem (NAME or NAME*0.85), history, reference, "
           "or a result file with impulses")
           .gets([](R r) { return r.start; })
           .sets(set_start)
           .on_command_line("--start")
           .at_root(),  // key_parts() adds its values
-      Row("stop", Shape::list, "MEASURE=VALUE,...",
+      Row("stop", FieldShape::list, "MEASURE=VALUE,...",
           "End when the referee measures all of MEASURE=VALUE,...; the first is the one that is "
           "shown")
           .gets([](R r) { return targets_text(r.recorder.stop); })
@@ -276,7 +277,7 @@ std::vector<RequestField> make_fields() {
           .in_studies()
           .in_keys()
           .at_root(),
-      Row("targets", Shape::list, "MEASURE=VALUE,...",
+      Row("targets", FieldShape::list, "MEASURE=VALUE,...",
           "Record when each MEASURE=VALUE,... is first reached")
           .gets([](R r) { return targets_text(r.recorder.targets); })
           .sets([](Request& r, Text text, Text where) {
@@ -290,7 +291,7 @@ std::vector<RequestField> make_fields() {
           .in_studies()
           .in_keys()
           .at_root(),
-      Row("max_outer", Shape::integer, "a whole number >= 1", "Limit of outer iterations")
+      Row("max_outer", FieldShape::integer, "a whole number >= 1", "Limit of outer iterations")
           .gets(iteration_limit_text)
           .sets([](Request& r, Text text, Text where) {
             read_integer(text, where, "a whole number >= 1", r.recorder.iteration_limit);
@@ -370,7 +371,7 @@ std::vector<std::string> request_arguments(const RunRequest& request) {
       continue;
     }
     const std::string name = field.option.substr(field.option.rfind("--"));
-    if (field.shape == Shape::flag) {
+    if (field.shape == FieldShape::flag) {
       words.push_back(name);
     } else if (text.front() == '-') {  // no option of its own
       words.push_back(name + "=" + text);

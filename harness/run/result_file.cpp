@@ -12,7 +12,7 @@
 namespace ccp {
 namespace {
 
-constexpr const char* format_name = "ccpbench-result";
+constexpr const char* result_format = "ccpbench-result";
 
 void write_counters(Hdf5File& file, const Counters& counters) {
   file.make_group("/counters");
@@ -102,7 +102,7 @@ void write_targets(Hdf5File& file, const std::vector<TargetRecord>& targets) {
 Hdf5File make_result(const std::string& path, const RunRequest& request, const RunResult& result,
                      const std::string& key, bool overwrite) {
   Hdf5File file = Hdf5File::create(path, overwrite);
-  file.set_attribute("/", "format", format_name);
+  file.set_attribute("/", "format", result_format);
   file.set_attribute("/", "version", static_cast<std::int64_t>(result_schema_version));
   file.set_attribute("/", "referee_version", static_cast<std::int64_t>(referee_version));
   file.set_attribute("/", "instance", result.instance);
@@ -283,8 +283,8 @@ ResultSummary read_result(const std::string& path) {
     return number_of(file, object, name);
   };
   const std::string format = text("format");
-  if (format != format_name) {
-    throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
+  if (format != result_format) {
+    throw InputError(path, "root attribute format", fmt::format("'{}'", result_format),
                      "'" + format + "'");
   }
   const double version = number("/", "version");

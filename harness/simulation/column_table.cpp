@@ -10,7 +10,7 @@
 namespace ccp {
 namespace {
 
-constexpr const char* format_name = "ccpbench-columns";
+constexpr const char* columns_format = "ccpbench-columns";
 
 /// The numbers of a row, by the names of their columns in the file.
 struct Columns {
@@ -29,7 +29,7 @@ void write_column_table(const std::string& path, const std::string& solver,
                         const std::vector<ColumnRow>& rows, const Provenance& provenance,
                         bool overwrite) {
   Hdf5File file = Hdf5File::create(path, overwrite);
-  file.set_attribute("/", "format", format_name);
+  file.set_attribute("/", "format", columns_format);
   file.set_attribute("/", "version", static_cast<std::int64_t>(column_table_version));
   file.set_attribute("/", "solver", solver);
   const std::vector<std::size_t> shape{rows.size()};
@@ -60,8 +60,8 @@ void write_column_table(const std::string& path, const std::string& solver,
 std::vector<ColumnRow> read_column_table(const std::string& path) {
   const Hdf5File file = Hdf5File::open(path);
   const auto format = file.string_attribute("/", "format");
-  if (format != format_name) {
-    throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
+  if (format != columns_format) {
+    throw InputError(path, "root attribute format", fmt::format("'{}'", columns_format),
                      format ? "'" + *format + "'" : "nothing");
   }
   const auto version = file.number_attribute("/", "version");

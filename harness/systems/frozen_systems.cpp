@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* format_name = "ccpbench-systems";
+constexpr const char* systems_format = "ccpbench-systems";
 
 /// Ends a solve after the last system that is wanted.
 class UntilLast : public Observer {
@@ -224,7 +224,7 @@ void write_systems(const std::string& path, const FrozenSystems& systems, bool o
   const bool in_contact_space = systems.space == Space::contact;
   const std::size_t k = systems.systems.size();
   Hdf5File file = Hdf5File::create(path, overwrite);
-  file.set_attribute("/", "format", format_name);
+  file.set_attribute("/", "format", systems_format);
   file.set_attribute("/", "version", std::int64_t{in_contact_space ? 1 : systems_schema_version});
   file.set_attribute("/", "instance", systems.instance);
   file.set_attribute("/", "instance_hash", systems.instance_hash);
@@ -324,8 +324,8 @@ class SystemsReader {
 
   void read_attributes() {
     const auto format = file_.string_attribute("/", "format");
-    if (!format || *format != format_name) {
-      fault("root attribute format", fmt::format("'{}'", format_name),
+    if (!format || *format != systems_format) {
+      fault("root attribute format", fmt::format("'{}'", systems_format),
             format ? "'" + *format + "'" : "nothing");
     }
     const double version = number("version");

@@ -19,7 +19,7 @@
 namespace ccp {
 namespace {
 
-constexpr const char* format_name = "ccpbench-precond";
+constexpr const char* precond_format = "ccpbench-precond";
 
 /// |b - A x| / |b|.
 double relative_residual(const Operator& a, const Vector& b, const Vector& x) {
@@ -248,7 +248,7 @@ void write_precond(const std::string& path, const PrecondRequest& request,
                    const FrozenSystems& systems, const std::vector<PrecondRow>& rows,
                    const Provenance& provenance, bool overwrite) {
   Hdf5File file = Hdf5File::create(path, overwrite);
-  file.set_attribute("/", "format", format_name);
+  file.set_attribute("/", "format", precond_format);
   file.set_attribute("/", "version", static_cast<std::int64_t>(precond_schema_version));
   file.set_attribute("/", "instance", systems.instance);
   file.set_attribute("/", "instance_hash", systems.instance_hash);
@@ -286,8 +286,8 @@ void write_precond(const std::string& path, const PrecondRequest& request,
 std::vector<PrecondRow> read_precond(const std::string& path) {
   const Hdf5File file = Hdf5File::open(path);
   const auto format = file.string_attribute("/", "format");
-  if (!format || *format != format_name) {
-    throw InputError(path, "root attribute format", fmt::format("'{}'", format_name),
+  if (!format || *format != precond_format) {
+    throw InputError(path, "root attribute format", fmt::format("'{}'", precond_format),
                      format ? "'" + *format + "'" : "nothing");
   }
   const auto version = file.number_attribute("/", "version");

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "folders.hpp"
+
 namespace ccp {
 
 std::string root_folder() {

@@ -6,11 +6,10 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 
 namespace ccp {
 namespace {
-
-constexpr double pi = 3.14159265358979323846;
 
 /// (b^2 + c^2, a^2 + c^2, a^2 + b^2) times a factor.
 std::array<double, 3> inertia(double factor, double a, double b, double c) {

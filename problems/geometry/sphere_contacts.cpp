@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/geometry/sphere_pairs.hpp"
 #include "problems/model/frame.hpp"
 
@@ -105,7 +106,7 @@ ContactProblem sphere_problem(const Spheres& spheres, const std::vector<Candidat
     problem.contact_bodies[2 * c + 1] = b;
     if (model.young > 0) {
       const double radii = spheres.radius[b] + spheres.radius[a < 0 ? b : a];
-      const double normal = std::acos(-1.0) / 4 * model.young * radii;
+      const double normal = pi / 4 * model.young * radii;
       const double nu = model.poisson;
       const double ratio = (2 - nu) * (1 + nu) / (2 * (1 - nu * nu));  // k_n / k_t
       problem.stiffness[2 * c] = normal;

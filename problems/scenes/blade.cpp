@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/scenes/loose_fill.hpp"
 
 namespace ccp {
 namespace {
 
 using Range = OptionList::Range;
-const double pi = std::acos(-1.0);
 constexpr double gravity = 10;        // m/s^2
 constexpr double thickness = 0.02;    // m, of the blade
 constexpr double blade_height = 0.6;  // m

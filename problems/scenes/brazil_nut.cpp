@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/scenes/random.hpp"
 
 namespace ccp {
 namespace {
 
 using Range = OptionList::Range;
-const double pi = std::acos(-1.0);
 constexpr double rising = 0.2;  // part of a period
 
 //   |ooooooo|

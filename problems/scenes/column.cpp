@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "problems/base/pi.hpp"
 #include "problems/dynamics/steppers/elastic.hpp"
 
 namespace ccp {
@@ -18,7 +19,7 @@ void check(ColumnOptions options) {
 }
 
 double sphere_mass(const ColumnOptions& o) {
-  return o.density * std::acos(-1.0) / 6 * o.diameter * o.diameter * o.diameter;
+  return o.density * pi / 6 * o.diameter * o.diameter * o.diameter;
 }
 
 /// m, at rest, of the contact below sphere i. @param load  on top, in masses of a sphere

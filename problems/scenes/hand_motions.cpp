@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/dynamics/energy.hpp"
 #include "problems/geometry/shape_table.hpp"
 
@@ -15,7 +16,6 @@ namespace {
 using Range = OptionList::Range;
 
 const Shape plane{"plane", {}};
-const double pi = std::acos(-1.0);
 
 Shape sphere(double radius) {
   return {"sphere", {radius}};

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/geometry/shape_table.hpp"
 #include "problems/scenes/turning.hpp"
 
@@ -13,7 +14,6 @@ namespace ccp {
 namespace {
 
 using Range = OptionList::Range;
-const double pi = std::acos(-1.0);
 constexpr double drum = 1, width = 0.5, lifter = 0.2;  // m: radius, along the axis, a lifter's side
 
 //      z

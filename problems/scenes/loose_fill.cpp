@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 
 namespace ccp {
 namespace {
@@ -38,7 +38,7 @@ void drop_loosely(const std::string& scene, const LooseFill& fill, Random& rando
                           axes[2].first + k * axes[2].step};
         if (fill.inside && !fill.inside(centre)) continue;
         const double radius = fill.radius(placed++, random);
-        const double mass = fill.density * 4 / 3 * std::acos(-1.0) * radius * radius * radius;
+        const double mass = fill.density * 4 / 3 * pi * radius * radius * radius;
         const double inertia = 0.4 * mass * radius * radius;
         const std::size_t b =
             bodies.add({"sphere", {radius}}, fill.kind, mass, {inertia, inertia, inertia});

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/dynamics/steppers/elastic.hpp"
 #include "problems/dynamics/steppers/shake.hpp"
 #include "problems/scenes/random.hpp"
@@ -58,7 +59,7 @@ Spheres loose_column(const PileOptions& options) {
         }
         s.position.back() += options.drop + options.radius_max + jitter * diameter;
         s.radius.push_back(radius);
-        s.mass.push_back(options.density * 4 / 3 * std::acos(-1.0) * radius * radius * radius);
+        s.mass.push_back(options.density * 4 / 3 * pi * radius * radius * radius);
       }
     }
   }

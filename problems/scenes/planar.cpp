@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/dynamics/steppers/planar.hpp"
 
 namespace ccp {
@@ -24,7 +25,7 @@ OptionList& planar_options(OptionList& list, PlanarOptions& o) {
 }
 
 std::array<double, 3> gravity_of(const PlanarOptions& options) {
-  const double angle = options.slope * std::acos(-1.0) / 180;
+  const double angle = options.slope * pi / 180;
   return {options.gravity * std::sin(angle), 0, -options.gravity * std::cos(angle)};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problems/base/pi.hpp"
 #include "problems/scenes/random.hpp"
 #include "problems/scenes/wang_spheres.hpp"
 
@@ -10,11 +11,6 @@ namespace ccp {
 namespace {
 
 using Range = OptionList::Range;
-
-constexpr double pi = 3.14159265358979323846;
-constexpr double gravity = 9.81;              // m/s^2
-constexpr double pitch = 1.3, jitter = 0.05;  // of a layer and between layers, in diameters
-constexpr std::uint64_t in_layer = 4;
 
 //     oo oo   wait: no weight, `pitch` in every `interval`
 //     oo oo
@@ -52,6 +48,11 @@ class Pouring : public Scene {
   }
 
  private:
+  static constexpr double gravity = 9.81;  // m/s^2
+  static constexpr double pitch = 1.3,
+                          jitter = 0.05;  // of a layer and between layers, in diameters
+  static constexpr std::uint64_t in_layer = 4;
+
   double release(std::uint64_t layer) const { return static_cast<double>(layer) * interval_; }
   double inlet() const { return height_ * diameter_; }
   double feed() const { return pitch * diameter_ / interval_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problems/base/pi.hpp"
 #include "problems/scenes/random.hpp"
 #include "problems/scenes/wang_spheres.hpp"
 
@@ -10,8 +11,6 @@ namespace ccp {
 namespace {
 
 using Range = OptionList::Range;
-
-constexpr double pi = 3.14159265358979323846;
 
 class RollingPile : public Scene {
  public:

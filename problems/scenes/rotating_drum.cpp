@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/scenes/loose_fill.hpp"
 #include "problems/scenes/turning.hpp"
 #include "problems/scenes/wang_spheres.hpp"
@@ -14,9 +15,6 @@ namespace ccp {
 namespace {
 
 using Range = OptionList::Range;
-const double pi = std::acos(-1.0);
-constexpr double gravity = 9.81;     // m/s^2
-constexpr double plug_speed = 0.15;  // Wang 2016: of R omega, against the drum
 
 //      z            the drum turns about y, its lowest point towards -x:
 //      |  x         what it lifts is on the left
@@ -57,6 +55,9 @@ class RotatingDrum : public Scene {
   }
 
  private:
+  static constexpr double gravity = 9.81;     // m/s^2
+  static constexpr double plug_speed = 0.15;  // Wang 2016: of R omega, against the drum
+
   /// From the bottom of the drum up, both sizes in turn.
   void fill(Bodies& bodies) const {
     const double largest = sizes_.largest() / 2, reach = drum_ / 2;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "problems/base/pi.hpp"
 #include "problems/base/sha256.hpp"
 #include "problems/base/yaml_file.hpp"
 #include "problems/dynamics/joint_rows.hpp"
@@ -19,8 +20,6 @@ namespace ccp {
 namespace {
 
 using Range = OptionList::Range;
-
-constexpr double pi = 3.14159265358979323846;
 
 void set_triple_of(std::vector<double>& to, std::size_t i, const Vec3& v) {
   to[3 * i] = v.x, to[3 * i + 1] = v.y, to[3 * i + 2] = v.z;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problems/base/pi.hpp"
 #include "problems/geometry/shape_table.hpp"
 
 namespace ccp {
 namespace {
 
 using Range = OptionList::Range;
-const double pi = std::acos(-1.0);
 
 //   +-------------+
 //   | [ ] [ ] [ ] |    all six walls move along x and y alike

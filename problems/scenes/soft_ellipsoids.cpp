@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problems/base/pi.hpp"
 #include "problems/geometry/shape_table.hpp"
 #include "problems/scenes/random.hpp"
 
@@ -10,8 +11,6 @@ namespace ccp {
 namespace {
 
 using Range = OptionList::Range;
-
-constexpr double pi = 3.14159265358979323846;
 
 class SoftEllipsoids : public Scene {
  public:

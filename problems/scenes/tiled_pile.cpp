@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/dynamics/steppers/shake_among.hpp"
 #include "problems/scenes/random.hpp"
 
@@ -30,13 +31,13 @@ double diameter(const PileOptions& pile) {
 /// m^3, the mean volume of a sphere whose radius is uniform between two bounds.
 double mean_volume(const PileOptions& pile) {
   const double a = pile.radius_min, b = pile.radius_max;
-  return std::acos(-1.0) / 3 * (a + b) * (a * a + b * b);
+  return pi / 3 * (a + b) * (a * a + b * b);
 }
 
 /// m, the radius of the cone that all spheres fill loosely.
 double cone_radius(const TiledPileOptions& o) {
   const double volume = static_cast<double>(o.pile.spheres) * mean_volume(o.pile) / packing;
-  return std::cbrt(3 * volume / (std::acos(-1.0) * o.slope)) + diameter(o.pile);
+  return std::cbrt(3 * volume / (pi * o.slope)) + diameter(o.pile);
 }
 
 void check_options(TiledPileOptions& o) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problems/base/pi.hpp"
 #include "problems/scenes/loose_fill.hpp"
 #include "problems/scenes/wang_spheres.hpp"
 
@@ -12,7 +13,6 @@ namespace ccp {
 namespace {
 
 using Range = OptionList::Range;
-const double pi = std::acos(-1.0);
 constexpr double roomy = 1.4, jitter = 0.18;  // of the start, see LooseFill
 
 //        | sigma A           bodies: the spheres, then the walls at -x, x, -y, y, -z, z

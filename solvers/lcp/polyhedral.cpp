@@ -1,4 +1,5 @@
 #include "solvers/lcp/polyhedral.hpp"
+#include "problems/base/pi.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,7 @@ double dot(const Triple& x, const Triple& y) {
 std::vector<std::array<double, 2>> corners(int edges) {
   std::vector<std::array<double, 2>> d(edges);
   for (int k = 0; 2 * k < edges; ++k) {
-    const double angle = 2 * std::acos(-1.0) * k / edges;
+    const double angle = 2 * pi * k / edges;
     d[k] = {std::cos(angle), std::sin(angle)};
     if (4 * k == edges) d[k] = {0, 1};
     d[k + edges / 2] = {-d[k][0], -d[k][1]};

@@ -15,6 +15,7 @@
 #include "harness/study/study.hpp"
 #include "harness/systems/frozen_systems.hpp"
 #include "problems/base/error.hpp"
+#include "problems/base/root_folder.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/fclib/export_fclib.hpp"
 #include "problems/formats/fclib/import_fclib.hpp"
@@ -46,7 +47,7 @@ std::string slurp(const std::string& path) {
 
 std::vector<std::string> files_below(const std::string& folder, const std::string& ending) {
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(CCP_SOURCE_DIR) / folder)) {
+  for (const auto& entry : fs::directory_iterator(fs::path(root_folder()) / folder)) {
     if (entry.path().extension() == ending) files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

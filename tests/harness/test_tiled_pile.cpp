@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "harness/simulation/step_solver.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/dynamics/steppers/shake_among.hpp"
 #include "problems/scenes/scene_table.hpp"
 #include "problems/scenes/tiled_pile.hpp"
@@ -57,7 +58,7 @@ double smallest_gap(const Spheres& spheres) {
 }
 
 double volume_of(const Spheres& spheres, std::size_t i) {
-  return 4 * std::acos(-1.0) / 3 * std::pow(spheres.radius[i], 3);
+  return 4 * pi / 3 * std::pow(spheres.radius[i], 3);
 }
 
 /// Contacts closer than `near` per sphere, both ends counted.

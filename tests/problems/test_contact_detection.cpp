@@ -1,4 +1,5 @@
 // Contact detection and the problem made of spheres, by hand.
+#include "problems/base/pi.hpp"
 #include "problems/geometry/sphere_contacts.hpp"
 #include "problems/model/frame.hpp"
 
@@ -173,7 +174,6 @@ TEST_CASE("the problem made of three spheres") {
   CHECK(std::abs(world(2, 2)) < 1e-14);
 
   // Stiffness: pi/4 E (r_a + r_b), the ground as the sphere's mirror image.
-  const double pi = std::acos(-1.0);
   CHECK(p.stiffness[0] == Approx(pi / 4 * 50e9 * 2));
   CHECK(p.stiffness[2] == Approx(pi / 4 * 50e9 * 4));
   CHECK(p.stiffness[4] == Approx(pi / 4 * 50e9 * 3));

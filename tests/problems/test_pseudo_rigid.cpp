@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
+#include "problems/base/pi.hpp"
 #include "problems/dynamics/energy.hpp"
 #include "problems/dynamics/stepper_table.hpp"
 #include "problems/geometry/shape_table.hpp"
@@ -16,7 +17,6 @@ using Catch::Approx;
 
 namespace {
 
-const double pi = std::acos(-1.0);
 constexpr double density = 1000;  // kg/m^3
 
 /// @return its number

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
+#include "problems/base/pi.hpp"
 #include "problems/dynamics/energy.hpp"
 #include "problems/dynamics/stepper_table.hpp"
 #include "problems/dynamics/steppers/spook.hpp"
@@ -160,7 +161,7 @@ TEST_CASE("a force that lifts off after the impact tells rattle from shake") {
 
 //  A solid sphere on a slope of 30 degrees, mu = 0.5 > 2/7 tan: it rolls with 5/7 g sin.
 TEST_CASE("a sphere rolls down an incline at 5/7 g sin") {
-  const double angle = std::acos(-1.0) / 6;
+  const double angle = pi / 6;
   StepModel model;
   model.gravity = {g * std::sin(angle), 0, -g * std::cos(angle)};
   for (const char* scheme : {"shake", "lcp", "lcp[stabilised=false]", "moreau", "rattle"}) {

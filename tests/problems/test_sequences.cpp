@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "problems/base/hdf5_file.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/dynamics/steppers/elastic.hpp"
 #include "problems/formats/catalogue.hpp"
 #include "problems/formats/problem_file.hpp"
@@ -62,7 +63,7 @@ std::vector<ContactProblem> column_steps(std::size_t spheres, std::size_t steps,
 }
 
 double mass(const ColumnOptions& o) {
-  return o.density * std::acos(-1.0) / 6 * std::pow(o.diameter, 3);
+  return o.density * pi / 6 * std::pow(o.diameter, 3);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "harness/measure/referee.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/scenes/hand_scenes.hpp"
 #include "problems/scenes/planar.hpp"
 #include "solvers/lcp/polyhedral.hpp"
@@ -128,7 +129,7 @@ TEST_CASE("lcp: the solutions of the hexagon are not convex, those of the relaxa
   plate.inverse_mass = {1.0 / 3};
   plate.inverse_inertia = {2, 0, 0, 0, 2, 0, 0, 0, 1};
   for (int j = 0; j < 6; ++j) {
-    const double angle = std::acos(-1.0) * j / 3;
+    const double angle = pi * j / 3;
     plate.contact_bodies.insert(plate.contact_bodies.end(), {-1, 0});
     plate.frame.insert(plate.frame.end(), {0, 0, 1, 1, 0, 0, 0, 1, 0});
     plate.arm_a.insert(plate.arm_a.end(), {0, 0, 0});
@@ -191,7 +192,7 @@ TEST_CASE("lcp: the sliding block by the Coulomb law, along a corner and between
   }
   // The other way: half an angle off the corners, the polygon is cos(pi/8) of the circle.
   ContactProblem turned = make_scene("sliding-block");
-  const double angle = std::acos(-1.0) / 8;
+  const double angle = pi / 8;
   turned.r[1] = std::cos(angle);
   turned.r[2] = std::sin(angle);
   const Outcome between = solve(turned, "lcp[edges=8]");

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/model/constraint_math.hpp"
 #include "problems/model/impulses.hpp"
 #include "solvers/core/constraint_cones.hpp"
@@ -487,7 +488,7 @@ ContactProblem sphere_on_incline(double angle, double mu, double rho, double spi
 
 TEST_CASE(
     "a sphere on an incline rolls at five sevenths, slower with rolling resistance, or holds") {
-  const double angle = 20 * M_PI / 180, fall = gravity * std::sin(angle),
+  const double angle = 20 * pi / 180, fall = gravity * std::sin(angle),
                press = gravity * std::cos(angle);
   for (const double rho : {0.0, 0.1 * radius, 0.4 * radius}) {
     const ContactProblem p = sphere_on_incline(angle, 0.9, rho);

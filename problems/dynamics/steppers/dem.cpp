@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "problems/base/error.hpp"
+#include "problems/base/pi.hpp"
 #include "problems/model/constraint_math.hpp"
 
 namespace ccp {
@@ -56,7 +57,7 @@ ContactProblem DemStepper::problem(const Bodies& bodies) const {
 
 std::vector<double> DemStepper::penalty(const Bodies& bodies, const ContactProblem& problem,
                                         const std::vector<double>& approach) {
-  const double dt = model().dt, pi = std::acos(-1.0);
+  const double dt = model().dt;
   const double e = std::max(model().restitution, 1e-6), log_e = std::log(e);
   const double zeta = -log_e / std::sqrt(pi * pi + log_e * log_e);
   std::vector<double> gamma(3 * problem.contacts(), 0.0);
