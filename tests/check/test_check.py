@@ -79,8 +79,7 @@ class PlantedFaults(unittest.TestCase):
         """Processor time counts, of whichever process of the compiler; waiting does not."""
         def limited(*command):
             return subprocess.run([self.root / "scripts/checks/limited", "2", *command],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                  check=False)
+                                  capture_output=True, text=True, check=False)
         endless = f"{sys.executable} -c 'while True: pass'"
         for command in (["bash", "-c", endless, "-c", "rooms/endless.cpp"],
                         ["bash", "-c", f"{endless}; exit 4", "-c", "rooms/endless.cpp"]):
