@@ -27,7 +27,8 @@ void BatchSolver::make_progress(const Batch& batch) {
   progress_.outer = DeviceArray<int*>("ccp::Batch::outer", size);
   progress_.applies = DeviceArray<int*>("ccp::Batch::applies", size);
   progress_.residual = DeviceArray<double*>("ccp::Batch::residual", size);
-  progress_.active = DeviceArray<int*>("ccp::Batch::active", size);
+  progress_.round.problem = DeviceArray<int*>("ccp::Batch::problem", size);
+  progress_.round.begun_left = DeviceArray<int*>("ccp::Batch::begun_left", 2);
 }
 
 std::vector<Info> BatchSolver::solve(const BatchStop& stop, const VectorView& gamma) {
@@ -44,21 +45,30 @@ std::vector<Info> BatchSolver::solve(const BatchStop& stop, const VectorView& ga
   std::vector<int> active(batch_->size());
   std::iota(active.begin(), active.end(), 0);
   std::vector<int> status;
+  std::vector<double> residual;
+  // A short round tells which problems will take long; nobody runs ahead of the others in it.
+  batch::Round& round = progress_.round;
+  round.iterations = std::min(100, of_a_round());
+  int further = 0;
   for (;;) {
-    const auto front =
-        Kokkos::subview(progress_.active, Kokkos::make_pair(std::size_t{0}, active.size()));
-    upload_to(front, active);
-    advance(static_cast<int>(active.size()));
+    round.size = static_cast<int>(active.size());
+    upload_to(Kokkos::subview(round.problem, Kokkos::make_pair(0, round.size)), active);
+    upload_to(round.begun_left, {0, further * round.size});
+    advance();
     status = download(progress_.status);
+    residual = download(progress_.residual);
     const auto ended = [&](int k) { return status[k] != static_cast<int>(Status::running); };
     active.erase(std::remove_if(active.begin(), active.end(), ended), active.end());
     if (active.empty() || (stop.out_of_time && stop.out_of_time())) break;
+    std::stable_sort(active.begin(), active.end(),
+                     [&](int a, int b) { return residual[a] > residual[b]; });
+    round.iterations = of_a_round();
+    further = space.concurrency() > 1 ? 1 : 0;
   }
   answer(gamma);
   batch_->problem().to_contact_axes(gamma, gamma);
   fence();
   const auto outer = download(progress_.outer), applies = download(progress_.applies);
-  const auto residual = download(progress_.residual);
   std::vector<Info> infos;
   for (int k = 0; k < batch_->size(); ++k) {
     infos.push_back(info_of(status[k], outer[k], applies[k], residual[k]));

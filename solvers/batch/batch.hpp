@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "solvers/batch/merged.hpp"
+#include "solvers/batch/round.hpp"
 #include "solvers/core/solver.hpp"
 
 namespace ccp {
@@ -41,8 +42,8 @@ class BatchSolver {
     DeviceArray<int*> status;  ///< a Status; `running` until it ends
     DeviceArray<int*> outer, applies;
     DeviceArray<double*> residual;
-    DeviceArray<int*> active;  ///< numbers of the problems that run, at the front
-    double goal = 0;           ///< residual
+    batch::Round round;
+    double goal = 0;  ///< residual
     int iteration_limit = 0;
   };
 
@@ -53,8 +54,10 @@ class BatchSolver {
   void make_progress(const Batch& batch);
   /// Before the first round.
   virtual void start() = 0;
-  /// Some more iterations of the first `active` problems of progress_.active.
-  virtual void advance(int active) = 0;
+  /// progress_.round.
+  virtual void advance() = 0;
+  /// Iterations of a problem in a round.
+  virtual int of_a_round() const { return 1000; }
   /// The impulses in world axes.
   virtual void answer(const VectorView& p) = 0;
   /// Adds what else was counted.

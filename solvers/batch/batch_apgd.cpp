@@ -30,8 +30,6 @@ struct StepSums {
 /// Some iterations of one problem.
 template <class Product>
 struct Iterations {
-  static constexpr int of_a_round = 1000;
-
   BatchSolver::Progress progress;
   batch::Judge judge;
   Product product;  ///< of `next`
@@ -44,7 +42,7 @@ struct Iterations {
   int check_interval, limit;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const int k = progress.active(team.league_rank());
+    const int k = progress.round.begin(team);
     int now = state.role(k, 0), old = state.role(k, 1), z = state.role(k, 2);
     double lipschitz = state.number(k, 0), theta = state.number(k, 1), beta = state.number(k, 2);
     const double most = state.number(k, 3);
@@ -56,7 +54,7 @@ struct Iterations {
       if (lipschitz > most) lipschitz = most;
       applies = 2;
     }
-    for (int round = 0; round < of_a_round; ++round) {
+    for (int done = 0; progress.round.goes_on(team, done); ++done) {
       if (outer % check_interval == 0 || outer >= limit) {
         const VectorView& product_of_x = d[now];
         residual = judge(team, k, x[now], [&](const int c) { return load3(product_of_x, c); });
@@ -160,33 +158,35 @@ void BatchApgd::setup(const Batch& batch) {
   make_progress(batch);
   const std::size_t size = 3 * batch.host().contacts();
   for (int i = 0; i < 3; ++i) {
-    x_[i] = VectorView("ccp::BatchApgd::x", size);
-    d_[i] = VectorView("ccp::BatchApgd::d", size);
+    x_[i] = VectorView(batch::to_be_filled("ccp::BatchApgd::x"), size);
+    d_[i] = VectorView(batch::to_be_filled("ccp::BatchApgd::d"), size);
   }
-  next_ = VectorView("ccp::BatchApgd::next", size);
+  next_ = VectorView(batch::to_be_filled("ccp::BatchApgd::next"), size);
   v_ = VectorView("ccp::BatchApgd::v", 6 * (batch.host().bodies() + 1));
   metric_ = gradient_metric(batch.problem(), "diagonal");
   weigh_idle_contacts();
-  std::vector<double> most;
-  for (const ContactProblem* problem : batch.problems()) most.push_back(most_neighbours(*problem));
+  std::vector<double> most(batch.size());
+  Kokkos::parallel_for("ccp::BatchApgd::most_neighbours",
+                       Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, batch.size()),
+                       [&](const int k) { most[k] = most_neighbours(*batch.problems()[k]); });
   most_ = upload<DeviceArray<double*>>("ccp::BatchApgd::most", most, most.size());
   state_.number = DeviceArray<double* [4]>("ccp::BatchApgd::number", batch.size());
   state_.role = DeviceArray<int* [3]>("ccp::BatchApgd::role", batch.size());
   batch::with_product(batch, next_, v_, [this](const auto& product) {
-    run_ = [this, product](int active) { iterate(active, product); };
+    run_ = [this, product] { iterate(product); };
   });
 }
 
 /// Contacts that nothing moves have s of their problem for a weight, not of the batch.
 void BatchApgd::weigh_idle_contacts() {
-  const auto blocks = batch_->problem().shared_delassus().diagonal_blocks();
+  const auto trace = batch_->trace();
   const auto problem_of = batch_->problem_of();
   const auto scales = batch_->scales();
   const auto weight = metric_.weight;
   Kokkos::parallel_for(
       "ccp::BatchApgd::weigh_idle_contacts", range(batch_->problem().contacts()),
       KOKKOS_LAMBDA(const int c) {
-        if (blocks(c, 0, 0) + blocks(c, 1, 1) + blocks(c, 2, 2) > 0) return;
+        if (trace(c) > 0) return;
         const double s = scales(problem_of(c), 1);
         weight(c, 0) = s;
         weight(c, 1) = weight(c, 2) = 1 / s;
@@ -211,8 +211,8 @@ void BatchApgd::start() {
 }
 
 template <class Product>
-void BatchApgd::iterate(int active, const Product& product) {
-  Kokkos::parallel_for("ccp::BatchApgd::iterations", batch::Policy(active, batch::team_size),
+void BatchApgd::iterate(const Product& product) {
+  Kokkos::parallel_for("ccp::BatchApgd::iterations", batch::policy(progress_.round.size),
                        Iterations<Product>{progress_,
                                            batch::Judge(*batch_, law()),
                                            product,
@@ -228,8 +228,8 @@ void BatchApgd::iterate(int active, const Product& product) {
                                            std::min(max_iterations_, progress_.iteration_limit)});
 }
 
-void BatchApgd::advance(int active) {
-  run_(active);
+void BatchApgd::advance() {
+  run_();
 }
 
 void BatchApgd::answer(const VectorView& p) {

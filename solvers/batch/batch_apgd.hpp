@@ -21,13 +21,13 @@ class BatchApgd : public BatchSolver {
   // Public only because device lambdas may not live in private members.
   void weigh_idle_contacts();
   void start() override;
-  void advance(int active) override;
+  void advance() override;
   void answer(const VectorView& p) override;
 
  private:
   void count(int outer, Info& info) const override;
   template <class Product>
-  void iterate(int active, const Product& product);
+  void iterate(const Product& product);
 
   double shrink_ = 0.9;
   bool restart_ = true;
@@ -38,7 +38,7 @@ class BatchApgd : public BatchSolver {
   VectorView x_[3];            ///< impulses of three iterates, in world axes
   VectorView d_[3];            ///< N times each
   VectorView next_, v_;        ///< the impulses whose product is made, and the bodies' velocities
-  std::function<void(int)> run_;
+  std::function<void()> run_;
 };
 
 }  // namespace ccp

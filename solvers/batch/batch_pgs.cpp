@@ -44,7 +44,6 @@ KOKKOS_INLINE_FUNCTION void visit_group(const Team& team, const Visit& visit, in
 /// Some sweeps of one problem.
 template <class Visit, class Product>
 struct Sweeps {
-  static constexpr int of_a_round = 1000;
   /// Of GaussSeidel users, too: rounding of the bodies' velocities grows by about 1e-16 a sweep.
   static constexpr int between_refreshes = 1000;
 
@@ -59,11 +58,11 @@ struct Sweeps {
   int check_interval, limit;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const int k = progress.active(team.league_rank());
+    const int k = progress.round.begin(team);
     int outer = progress.outer(k);
     double residual = progress.residual(k);
     Status status = Status::running;
-    for (int round = 0; round < of_a_round && status == Status::running; ++round) {
+    for (int done = 0; status == Status::running && progress.round.goes_on(team, done); ++done) {
       if (outer % check_interval == 0) {
         gather(team, k);
         residual = judge(team, k, p, [&](const int c) { return product.velocity(c); });
@@ -134,18 +133,17 @@ void BatchPgs::setup(const Batch& batch) {
       upload<DeviceArray<int*>>("ccp::BatchPgs::group_offset", group_offsets, group_offsets.size());
   sweeps_ = std::make_unique<GaussSeidel>(batch.problem(), options, order);
   weigh_idle_contacts();
-  p_ = VectorView("ccp::BatchPgs::p", 3 * batch.host().contacts());
+  p_ = VectorView(batch::to_be_filled("ccp::BatchPgs::p"), 3 * batch.host().contacts());
   v_ = VectorView("ccp::BatchPgs::v", 6 * (batch.host().bodies() + 1));
-  batch::with_product(batch, p_, v_, [this](const auto& product) {
-    run_ = [this, product](int active) { sweep(active, product); };
-  });
+  batch::with_product(batch, p_, v_,
+                      [this](const auto& product) { run_ = [this, product] { sweep(product); }; });
 }
 
 /// Contacts that nothing moves have s of their problem for a weight, not of the batch.
 void BatchPgs::weigh_idle_contacts() {
   gauss_seidel::Records record;
   sweeps_->with_visits([&](const auto& visit) { record = visit.contacts.record; });
-  const auto blocks = batch_->problem().shared_delassus().diagonal_blocks();
+  const auto trace = batch_->trace();
   const auto problem_of = batch_->problem_of(), contact_at = sweeps_->contact_at();
   const auto scales = batch_->scales();
   Kokkos::parallel_for(
@@ -153,7 +151,7 @@ void BatchPgs::weigh_idle_contacts() {
       KOKKOS_LAMBDA(const int i) {
         using namespace gauss_seidel;
         const int c = contact_at(i);
-        if (blocks(c, 0, 0) + blocks(c, 1, 1) + blocks(c, 2, 2) > 0) return;
+        if (trace(c) > 0) return;
         const double s = scales(problem_of(c), 1);
         record(i, inverse_n) = record(i, inverse_t) = record(i, step) = 1 / s;
         record(i, ratio) = 1;
@@ -167,11 +165,11 @@ void BatchPgs::start() {
 }
 
 template <class Product>
-void BatchPgs::sweep(int active, const Product& product) {
+void BatchPgs::sweep(const Product& product) {
   sweeps_->with_visits([&](const auto& visit) {
     using Visit = std::decay_t<decltype(visit)>;
     Kokkos::parallel_for(
-        "ccp::BatchPgs::sweeps", batch::Policy(active, batch::team_size),
+        "ccp::BatchPgs::sweeps", batch::policy(progress_.round.size),
         Sweeps<Visit, Product>{progress_, batch::Judge(*batch_, law()), product, visit,
                                group_offset_, batch_->body_offset(), sweeps_->contact_at(),
                                sweeps_->impulses(), p_, v_, sweeps_->velocities(), check_interval_,
@@ -179,8 +177,8 @@ void BatchPgs::sweep(int active, const Product& product) {
   });
 }
 
-void BatchPgs::advance(int active) {
-  run_(active);
+void BatchPgs::advance() {
+  run_();
 }
 
 void BatchPgs::answer(const VectorView& p) {

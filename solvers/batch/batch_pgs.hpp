@@ -16,13 +16,13 @@ class BatchPgs : public BatchSolver {
   // Public only because device lambdas may not live in private members.
   void weigh_idle_contacts();
   void start() override;
-  void advance(int active) override;
+  void advance() override;
   void answer(const VectorView& p) override;
 
  private:
   void count(int outer, Info& info) const override;
   template <class Product>
-  void sweep(int active, const Product& product);
+  void sweep(const Product& product);
 
   std::string law_ = "convex", local_ = "exact";
   double omega_ = 1;
@@ -32,7 +32,7 @@ class BatchPgs : public BatchSolver {
   DeviceArray<int*> groups_;        ///< first places of groups, and the number of contacts
   VectorView p_;                    ///< impulses in the problems' order of contacts
   VectorView v_;                    ///< velocities that they give to the bodies
-  std::function<void(int)> run_;    ///< a round, with the product that the batch has
+  std::function<void()> run_;       ///< a round, with the product that the batch has
 };
 
 }  // namespace ccp

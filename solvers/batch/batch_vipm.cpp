@@ -102,7 +102,6 @@ struct Speed {
 /// Some iterations of one problem. The steps have the numbers of vipm/README.md.
 template <class Bodies>
 struct Iterations {
-  static constexpr int of_a_round = 10;
   static constexpr int width = Bodies::width;
 
   BatchSolver::Progress progress;
@@ -124,7 +123,7 @@ struct Iterations {
   };
 
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const int k = progress.active(team.league_rank());
+    const int k = progress.round.begin(team);
     Own own{judge.offset(k),
             judge.offset(k + 1),
             body_offset(k),
@@ -139,7 +138,7 @@ struct Iterations {
     double best = state.number(k, 0), since = state.number(k, 1);
     if (outer == 0) start(team, own);
     Status status = Status::running;
-    for (int round = 0; round < of_a_round && status == Status::running; ++round) {
+    for (int done = 0; status == Status::running && progress.round.goes_on(team, done); ++done) {
       const double residual = look(team, own, k);
       if (residual < best) {
         best = residual;
@@ -429,12 +428,12 @@ void BatchVipm::setup(const Batch& batch) {
   const std::size_t n = batch.host().contacts(), unknowns = 6 * (batch.host().bodies() + 1);
   for (VectorView* array : {&state_.gamma, &state_.u, &state_.dgamma, &state_.du, &state_.gap,
                             &state_.g, &state_.d, &state_.best}) {
-    *array = VectorView("ccp::BatchVipm::contacts", 3 * n);
+    *array = VectorView(batch::to_be_filled("ccp::BatchVipm::contacts"), 3 * n);
   }
   for (VectorView* array : {&state_.z, &state_.dz, &state_.b, &state_.momentum, &state_.kept}) {
     *array = VectorView("ccp::BatchVipm::bodies", unknowns);
   }
-  state_.k = DeviceArray<Sym3*>("ccp::BatchVipm::k", n);
+  state_.k = DeviceArray<Sym3*>(batch::to_be_filled("ccp::BatchVipm::k"), n);
   state_.number = DeviceArray<double* [2]>("ccp::BatchVipm::number", batch.size());
   roots_ = body_matrices(batch.host(), MassPower::root);
   std::size_t most = 0;
@@ -456,10 +455,10 @@ void BatchVipm::start() {
 }
 
 template <class Bodies>
-void BatchVipm::iterate(int active, const Bodies& bodies) {
+void BatchVipm::iterate(const Bodies& bodies) {
   const ConstraintMap& map = batch_->problem().shared_delassus().constraints();
   const std::size_t scratch = most_unknowns_ * most_unknowns_ + 1;
-  batch::Policy policy(active, batch::team_size);
+  batch::Policy policy = batch::policy(progress_.round.size);
   policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<int>(scratch * sizeof(double) + 64)));
   Kokkos::parallel_for("ccp::BatchVipm::iterations", policy,
                        Iterations<Bodies>{progress_,
@@ -474,14 +473,12 @@ void BatchVipm::iterate(int active, const Bodies& bodies) {
                                           scratch});
 }
 
-void BatchVipm::advance(int active) {
+void BatchVipm::advance() {
   const ConstraintMap& map = batch_->problem().shared_delassus().constraints();
   if (map.rotates()) {
-    iterate(active,
-            TurningBodies{map.body(), map.incidence_offset(), map.incidence(), map.arm(), roots_});
+    iterate(TurningBodies{map.body(), map.incidence_offset(), map.incidence(), map.arm(), roots_});
   } else {
-    iterate(active,
-            StillBodies{map.body(), map.incidence_offset(), map.incidence(), roots_.linear});
+    iterate(StillBodies{map.body(), map.incidence_offset(), map.incidence(), roots_.linear});
   }
 }
 

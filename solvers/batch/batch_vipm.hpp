@@ -27,13 +27,14 @@ class BatchVipm : public BatchSolver {
 
   // Public only because device lambdas may not live in private members.
   void start() override;
-  void advance(int active) override;
+  void advance() override;
+  int of_a_round() const override { return 10; }
   void answer(const VectorView& p) override;
 
  private:
   void count(int outer, Info& info) const override;
   template <class Bodies>
-  void iterate(int active, const Bodies& bodies);
+  void iterate(const Bodies& bodies);
 
   Options options_;
   State state_;

@@ -57,13 +57,31 @@ struct DenseMatrix {
     }
     for (int j = size - 1; j >= 0; --j) {
       const double* const column = &(*this)(0, j);
-      const double left = sum<Number>(team, j + 1, size, [&](const int i, Number& part) {
-                            part.value += column[i] * x[i];
-                          }).value;
-      const double value = (x[j] - left) / column[j];
+      const double value = (x[j] - dot(team, column, x, j + 1)) / column[j];
       team.team_barrier();
       Kokkos::single(Kokkos::PerTeam(team), [&]() { x[j] = value; });
       team.team_barrier();
+    }
+  }
+
+ private:
+  /// Of the rows from `begin` on. On the host in lanes, which a compiler may not make of one sum.
+  KOKKOS_INLINE_FUNCTION double dot(const Team& team, const double* x, const double* y,
+                                    int begin) const {
+    if constexpr (on_host) {
+      constexpr int lanes = 8;
+      double part[lanes] = {}, rest = 0;
+      int i = begin;
+      for (; i + lanes <= size; i += lanes) {
+        for (int l = 0; l < lanes; ++l) part[l] += x[i + l] * y[i + l];
+      }
+      for (; i < size; ++i) rest += x[i] * y[i];
+      for (int l = 0; l < lanes; ++l) rest += part[l];
+      return rest;
+    } else {
+      return sum<Number>(team, begin, size,
+                         [&](const int i, Number& part) { part.value += x[i] * y[i]; })
+          .value;
     }
   }
 };

@@ -37,6 +37,10 @@ class Batch {
   DeviceArray<const int*> problem_of() const { return problem_of_; }
   /// [size][2] of each problem q = rms(r), m/s, and s = trace(N) / 3n, 1/kg; 1 where it is zero.
   DeviceArray<const double* [2]> scales() const { return scales_; }
+  /// [contacts] trace(N_cc), 1/kg.
+  DeviceArray<const double*> trace() const {
+    return trace_;
+  }
 
   // Public only because device lambdas may not live in private members.
   void measure_scales();
@@ -48,6 +52,7 @@ class Batch {
   std::unique_ptr<Problem> problem_;
   DeviceArray<int*> contact_offset_, body_offset_, problem_of_;
   DeviceArray<double* [2]> scales_;
+  DeviceArray<double*> trace_;
 };
 
 /// Most contacts of a problem of a batch: the dense matrix of its bodies belongs to a team.

@@ -134,7 +134,9 @@ ConstraintMap::ConstraintMap(const ContactProblem& problem, const MapOrder& orde
 }
 
 DeviceArray<double* [3][3]> ConstraintMap::diagonal_blocks() const {
-  DeviceArray<double* [3][3]> diagonal("ccp::ConstraintMap::diagonal_blocks", contacts_);
+  const DeviceArray<double* [3][3]> diagonal(
+      Kokkos::view_alloc("ccp::ConstraintMap::diagonal_blocks", Kokkos::WithoutInitializing),
+      contacts_);
   const auto body = body_;
   const BodyMatrices inverse = masses_;
   const auto arm = arm_;
@@ -144,7 +146,9 @@ DeviceArray<double* [3][3]> ConstraintMap::diagonal_blocks() const {
   Kokkos::parallel_for(
       "ccp::ConstraintMap::diagonal_blocks", range(contacts_), KOKKOS_LAMBDA(const int c) {
         const double mass = inverse.linear(body(c, 0)) + inverse.linear(body(c, 1));
-        for (int i = 0; i < 3; ++i) diagonal(c, i, i) = mass;
+        for (int i = 0; i < 3; ++i) {
+          for (int j = 0; j < 3; ++j) diagonal(c, i, j) = i == j ? mass : 0;
+        }
         if (compliant) {
           const double along = compliance(c, 0) - compliance(c, 1);
           for (int i = 0; i < 3; ++i) {

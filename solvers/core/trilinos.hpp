@@ -19,7 +19,11 @@ using Operator = Tpetra::Operator<double>;
 using Map = Vector::map_type;
 
 using ExecSpace = Vector::execution_space;  ///< of Trilinos' default node: where everything runs
+#ifdef CCP_MEMORY_SPACE
+using MemSpace = CCP_MEMORY_SPACE;  ///< one that Tpetra's vectors can be assigned to
+#else
 using MemSpace = Vector::device_type::memory_space;
+#endif
 
 /// A labelled array in the memory of the execution space, e.g. DeviceArray<double*[3]>.
 template <class Data>

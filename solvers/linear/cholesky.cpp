@@ -236,6 +236,9 @@ void SparseCholesky::solve(const double* b, double* x) {
 int SparseCholesky::size() const {
   return static_cast<int>(cholmod_->order.size());
 }
+std::vector<int> SparseCholesky::order() const {
+  return {cholmod_->order.begin(), cholmod_->order.end()};
+}
 double SparseCholesky::factor_entries() const {
   return cholmod_->entries;
 }

@@ -33,6 +33,8 @@ class SparseCholesky {
   void solve(const double* b, double* x);
 
   int size() const;
+  /// The unknown at each place of the elimination.
+  std::vector<int> order() const;
   /// Entries of L without the zeros that supernodes store beside them, from the analysis.
   double factor_entries() const;
   /// Floating-point operations of a factorisation, from the analysis.

@@ -44,6 +44,8 @@ OptionList SapSolver::options() {
   return OptionList("sap")
       .choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
               "for S: cg until a factorisation is cheaper, or one of the two throughout")
+      .choice("factor", options_.factor, factor_libraries(),
+              "whose sparse Cholesky factors S: on the host, or (preset cuda) on the device")
       .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(),
               "of cg; auto: block_ic0, block_ic1 when iterations become many")
       .choice("ordering", options_.ordering, VelocitySystem::orderings(),
@@ -66,6 +68,10 @@ std::string SapSolver::why_unsupported(const ContactProblem& problem) const {
                            "contact {} is rigid: sap needs a compliance above 0 in every "
                            "direction of every contact",
                            contact);
+}
+
+void SapSolver::check_options(const std::vector<std::string>&) const {
+  check_factor_library("solver sap", options_.factor);
 }
 
 void SapSolver::setup(const Problem& problem) {
@@ -195,8 +201,11 @@ Info SapSolver::solve(Vector& gamma, Observer& observer) {
     return info;
   }
   contacts_.take_free_velocity(*problem_);
-  VelocitySolver linear({options_.linear_solver, options_.cg_max_iterations}, *system_, observer,
-                        info);
+  VelocitySolver::Options linear_options;
+  linear_options.method = options_.linear_solver;
+  linear_options.max_iterations = options_.cg_max_iterations;
+  linear_options.factor = options_.factor;
+  VelocitySolver linear(linear_options, *system_, observer, info);
   const std::size_t unknowns = system_->size();
   const auto dz_vector = Teuchos::rcp(new Vector(system_->map(), 1)),
              b_vector = Teuchos::rcp(new Vector(system_->map(), 1));

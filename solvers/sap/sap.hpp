@@ -11,6 +11,7 @@ namespace ccp {
 
 struct SapOptions {
   std::string linear_solver = "auto";   ///< for S dz = b: auto, cg, cholesky
+  std::string factor = "cholmod";       ///< whose Cholesky factors S: one of factor_libraries()
   std::string preconditioner = "auto";  ///< of cg: one of VelocitySystem::preconditioners()
   std::string ordering = "auto";        ///< of the bodies: one of VelocitySystem::orderings()
   double forcing = 0.1;          ///< in (0, 1]: cg stops at this part of the momentum error, m/s
@@ -39,6 +40,7 @@ struct SapOptions {
 class SapSolver : public Solver, public SystemSource {
  public:
   OptionList options() override;
+  void check_options(const std::vector<std::string>& given) const override;
   std::string why_unsupported(const ContactProblem& problem) const override;
   void setup(const Problem& problem) override;
   Info solve(Vector& gamma, Observer& observer) override;

@@ -17,6 +17,8 @@ OptionList SsnSolver::options() {
   OptionList list("ssn");
   list.choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
               "for S: cg until a factorisation is cheaper, or one of the two throughout")
+      .choice("factor", options_.factor, factor_libraries(),
+              "whose sparse Cholesky factors S: on the host, or (preset cuda) on the device")
       .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(),
               "of cg; auto: block_ic0, block_ic1 when iterations become many")
       .choice("ordering", options_.ordering, VelocitySystem::orderings(),
@@ -33,6 +35,10 @@ OptionList SsnSolver::options() {
       .number("tolerance", options_.tolerance, {0}, "stop: own residual (0: never)")
       .integer("max_outer", options_.max_outer, {1}, "limit of Newton steps");
   return options_.rates.add_to(list);
+}
+
+void SsnSolver::check_options(const std::vector<std::string>&) const {
+  check_factor_library("solver ssn", options_.factor);
 }
 
 void SsnSolver::setup(const Problem& problem) {
@@ -153,8 +159,12 @@ Info SsnSolver::solve(Vector& gamma, Observer& observer) {
     info.message = "needs masses and contact frames; the problem has only its assembled N";
     return info;
   }
-  VelocitySolver linear({options_.linear_solver, options_.cg_max_iterations, options_.rates},
-                        *system_, observer, info);
+  VelocitySolver::Options linear_options;
+  linear_options.method = options_.linear_solver;
+  linear_options.max_iterations = options_.cg_max_iterations;
+  linear_options.rates = options_.rates;
+  linear_options.factor = options_.factor;
+  VelocitySolver linear(linear_options, *system_, observer, info);
   const std::size_t unknowns = system_->size();
   const auto dz_vector = Teuchos::rcp(new Vector(system_->map(), 1)),
              b_vector = Teuchos::rcp(new Vector(system_->map(), 1));

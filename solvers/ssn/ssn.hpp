@@ -12,6 +12,7 @@ namespace ccp {
 /// q = rms(r), m/s. sigma_c of a contact is in 3/trace(N_cc) [kg].
 struct SsnOptions {
   std::string linear_solver = "auto";   ///< for S dz = b: auto, cg, cholesky
+  std::string factor = "cholmod";       ///< whose Cholesky factors S: one of factor_libraries()
   std::string preconditioner = "auto";  ///< of cg: one of VelocitySystem::preconditioners()
   std::string ordering = "auto";        ///< of the bodies: one of VelocitySystem::orderings()
   MachineRates rates;                   ///< by which auto changes from cg to cholesky
@@ -49,6 +50,7 @@ struct SsnOptions {
 class SsnSolver : public Solver, public SystemSource {
  public:
   OptionList options() override;
+  void check_options(const std::vector<std::string>& given) const override;
   void setup(const Problem& problem) override;
   Info solve(Vector& gamma, Observer& observer) override;
 

@@ -42,7 +42,10 @@ class BodySystem : public VelocitySystem {
   DeviceArray<const int*> body_order() const override { return body_order_; }
   void lower_pattern(std::vector<std::int64_t>& column_offsets,
                      std::vector<int>& rows) const override;
-  void lower_values(std::vector<double>& values) const override;
+  void lower_values(std::vector<double>& values) const override {
+    download_to(values, lower_values());
+  }
+  DeviceArray<double*> lower_values() const override;
   int block_size() const override { return NB; }
   std::vector<double> block_norms() const override;
   void keep_blocks(const std::vector<char>& kept) override;
@@ -384,7 +387,7 @@ void BodySystem<NB>::lower_pattern(std::vector<std::int64_t>& column_offsets,
 }
 
 template <int NB>
-void BodySystem<NB>::lower_values(std::vector<double>& values) const {
+DeviceArray<double*> BodySystem<NB>::lower_values() const {
   // Column q of block column j starts after NB^2 entries for each block before and the packed
   // diagonal blocks; within it come NB - q of the diagonal, then NB of each block.
   const auto row_offset = pattern_.row_offset, kept_offset = kept_offset_, kept = kept_;
@@ -412,7 +415,7 @@ void BodySystem<NB>::lower_values(std::vector<double>& values) const {
           }
         }
       });
-  download_to(values, out);
+  return out;
 }
 
 /// Bodies that nothing turns, with six unknowns each: blocks of joints are not symmetric, as those

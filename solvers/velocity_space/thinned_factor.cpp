@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "problems/base/error.hpp"
 #include "solvers/core/stopwatch.hpp"
 #include "solvers/core/transfer.hpp"
 
@@ -12,6 +13,18 @@ namespace {
 constexpr double missed = 10;
 
 }  // namespace
+
+const std::vector<std::string>& factor_libraries() {
+  static const std::vector<std::string> names = {"cholmod", "cusolver"};
+  return names;
+}
+
+void check_factor_library(const std::string& where, const std::string& library) {
+  if (library == "cusolver" && !has_cusolver) {
+    throw InputError(where, "option factor",
+                     "cholmod, as only builds with preset cuda have cusolver", library);
+  }
+}
 
 ThinnedFactor::ThinnedFactor(const Options& options, VelocitySystem& system, Info& info)
     : options_(options), system_(system), info_(info) {}
@@ -30,8 +43,14 @@ void ThinnedFactor::analyse() {
   system_.keep_blocks(kept_);
   std::vector<int> rows;
   system_.lower_pattern(diagonal_, rows);
+  on_device_ = nullptr;
   cholesky_ = nullptr;  // its memory first
   cholesky_ = std::make_unique<SparseCholesky>(diagonal_, rows, system_.block_size());
+  if constexpr (has_cusolver) {
+    if (options_.library == "cusolver" && system_.size() > 0) {
+      on_device_ = make_cusolver_factor(diagonal_, rows, cholesky_->order());
+    }
+  }
   surveyed_ = true;
   present_blocks_ = kept_blocks_;
   lacks_ = false;
@@ -73,22 +92,38 @@ bool ThinnedFactor::factorise() {
   const Stopwatch watch(info_.timers["factorization"]);
   for (shift_ = shift_ > 1e-15 ? 0.1 * shift_ : 0; shift_ < 10;
        shift_ = std::max(1e-15, 10 * shift_)) {
-    system_.lower_values(values_);
-    for (std::size_t j = 0; shift_ > 0 && j + 1 < diagonal_.size(); ++j) {
-      values_[diagonal_[j]] *= 1 + shift_;
-    }
     ++info_.counters.factorizations;
-    if (cholesky_->factorize(values_.data())) return true;
+    if (factorise_shifted()) return true;
     if (!options_.shifts) return false;
   }
   return false;
 }
 
+bool ThinnedFactor::factorise_shifted() {
+  if (on_device_) return on_device_->factorize(system_.lower_values(), shift_);
+  {
+    const Stopwatch watch(info_.timers["transfer"]);
+    system_.lower_values(values_);
+  }
+  for (std::size_t j = 0; shift_ > 0 && j + 1 < diagonal_.size(); ++j) {
+    values_[diagonal_[j]] *= 1 + shift_;
+  }
+  return cholesky_->factorize(values_.data());
+}
+
 void ThinnedFactor::solve(const ConstVectorView& b, const VectorView& x) {
   system_.to_factored(b, x);
-  download_to(host_, x);
-  cholesky_->solve(host_.data(), host_.data());
-  upload_to(x, host_);
+  if (on_device_) {
+    on_device_->solve(x);
+  } else {
+    {
+      const Stopwatch watch(info_.timers["transfer"]);
+      download_to(host_, x);
+    }
+    cholesky_->solve(host_.data(), host_.data());
+    const Stopwatch watch(info_.timers["transfer"]);
+    upload_to(x, host_);
+  }
   system_.from_factored(b, x);
 }
 

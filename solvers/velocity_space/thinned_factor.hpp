@@ -2,14 +2,22 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "solvers/core/solver.hpp"
 #include "solvers/linear/cholesky.hpp"
+#include "solvers/linear/device_factor.hpp"
 #include "solvers/velocity_space/machine_rates.hpp"
 #include "solvers/velocity_space/velocity_system.hpp"
 
 namespace ccp {
+
+/// Whose sparse Cholesky factorises S: cholmod, on the host, or cusolver, on the device.
+const std::vector<std::string>& factor_libraries();
+
+/// @throws InputError if this build does not have the library  @param where  as "solver vipm"
+void check_factor_library(const std::string& where, const std::string& library);
 
 /// A sparse Cholesky factor of S without the blocks below the diagonal whose Frobenius norm is
 /// small (their shares of the diagonal stay). Near a solution most contacts slide or carry nothing,
@@ -24,6 +32,7 @@ class ThinnedFactor {
     /// 1 + 1e-15, 1e-14, ...; solutions are then approximate.
     bool shifts = true;
     MachineRates rates{};
+    std::string library = "cholmod";  ///< that factors: one of factor_libraries()
   };
 
   /// @param info  where factorisations are counted and timed
@@ -60,11 +69,13 @@ class ThinnedFactor {
 
  private:
   void survey();
+  bool factorise_shifted();
 
   Options options_;
   VelocitySystem& system_;
   Info& info_;
-  std::unique_ptr<SparseCholesky> cholesky_;
+  std::unique_ptr<SparseCholesky> cholesky_;  ///< its analysis at least, which also counts the work
+  std::unique_ptr<DeviceFactor> on_device_;   ///< the factor, where it is not CHOLMOD's
   std::vector<char> kept_;       ///< which blocks below the diagonal cholesky_ has; empty = all
   std::size_t kept_blocks_ = 0;  ///< their number
   // Of the matrix as it is now:

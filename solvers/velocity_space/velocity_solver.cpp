@@ -30,7 +30,8 @@ VelocitySolver::VelocitySolver(const Options& options, VelocitySystem& system, O
       observer_(observer),
       info_(info),
       direct_(options.method == "cholesky" || (options.method == "auto" && system.size() <= small)),
-      factor_({system.size() <= small ? 0 : options.thinning, options.shifts, options.rates},
+      factor_({system.size() <= small ? 0 : options.thinning, options.shifts, options.rates,
+               options.factor},
               system, info) {
   system.begin();
 }

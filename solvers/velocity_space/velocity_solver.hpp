@@ -30,6 +30,7 @@ class VelocitySolver {
     /// Whether a matrix that rounding has left indefinite may be factored with its diagonal times
     /// 1 + 1e-15, 1e-14, ...; solutions are then approximate, as directions may be.
     bool shifts = true;
+    std::string factor = "cholmod";  ///< who factors: one of factor_libraries()
   };
   enum class Outcome { solved, failed, out_of_time };
   /// How the method ends that has asked for a solve.

@@ -25,6 +25,8 @@ OptionList VipmSolver::options() {
   OptionList list("vipm");
   list.choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
               "for S: cg until a factorisation is cheaper, or one of the two throughout")
+      .choice("factor", options_.factor, factor_libraries(),
+              "whose sparse Cholesky factors S: on the host, or (preset cuda) on the device")
       .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(),
               "of cg; auto: block_ic0, block_ic1 when iterations become many; of parts: factors")
       .choice("ordering", options_.ordering, VelocitySystem::orderings(),
@@ -55,6 +57,11 @@ OptionList VipmSolver::options() {
 void VipmSolver::check_options(const std::vector<std::string>& given) const {
   const std::vector<std::string> of_cg = {"preconditioner", "ordering", "forcing",
                                           "predictor_factor", "cg_max_iterations"};
+  check_factor_library("solver vipm", options_.factor);
+  if (options_.parts > 0 && options_.factor != "cholmod") {
+    throw InputError("solver vipm", "option factor", "cholmod, which factors parts",
+                     fmt::format("{} beside parts={}", options_.factor, options_.parts));
+  }
   const auto refuse = [&](const std::string& name, const std::string& expected) {
     throw InputError("solver vipm", "option " + name, expected,
                      "it beside linear_solver=" + options_.linear_solver);
@@ -71,7 +78,7 @@ void VipmSolver::check_options(const std::vector<std::string>& given) const {
       refuse(name, "only with auto: cholesky factors the whole of S");
     }
     if (options_.linear_solver == "cg" && options_.parts == 0 &&
-        (name == "refinements" || name == "corrections")) {
+        (name == "refinements" || name == "corrections" || name == "factor")) {
       refuse(name, "only with a factorisation");
     }
     if (options_.linear_solver == "cholesky" && name == "parts" && options_.parts > 0) {
@@ -90,6 +97,10 @@ std::string VipmSolver::why_not_on_ranks() const {
            "=auto does: conjugate gradients with overlapping Schwarz";
   };
   if (options_.linear_solver == "cholesky") return reason("linear_solver", "cholesky");
+  if (options_.factor != "cholmod") {
+    return "vipm with factor=" + options_.factor +
+           " does not run on several ranks; factor=cholmod does, on the parts of each";
+  }
   if (options_.ordering != "auto") return reason("ordering", options_.ordering);
   return "";
 }
@@ -236,6 +247,7 @@ VelocitySolver::Options linear_options_of(const VipmOptions& options, const Prob
   if (is_in_parts(options, problem)) result.method = "cg";
   result.max_iterations = options.cg_max_iterations;
   result.rates = options.rates;
+  result.factor = options.factor;
   if (result.method == "auto") result.thinning = options.thinning;
   return result;
 }

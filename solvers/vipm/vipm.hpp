@@ -13,6 +13,7 @@ namespace ccp {
 /// q = rms(r) [m/s] and s = trace(N)/3n [1/kg] are the problem's own units: q/s of an impulse.
 struct VipmOptions {
   std::string linear_solver = "auto";   ///< for S dz = b: auto, cg, cholesky
+  std::string factor = "cholmod";       ///< whose Cholesky factors S: one of factor_libraries()
   std::string preconditioner = "auto";  ///< of cg: one of VelocitySystem::preconditioners()
   std::string ordering = "auto";        ///< of the bodies: one of VelocitySystem::orderings()
   MachineRates rates;                   ///< by which auto changes from cg to cholesky

@@ -75,6 +75,23 @@ class PlantedFaults(unittest.TestCase):
         self.plant("arrows", "problems/base/second.cpp", '#include "problems/base/first.hpp"\n',
                    "one another: problems/base/first, problems/base/second")
 
+    def test_compile_without_end(self):
+        """Processor time counts, of whichever process of the compiler; waiting does not."""
+        def limited(*command):
+            return subprocess.run([self.root / "scripts/checks/limited", "2", *command],
+                                  capture_output=True, text=True, check=False)
+        endless = f"{sys.executable} -c 'while True: pass'"
+        for command in (["bash", "-c", endless, "-c", "rooms/endless.cpp"],
+                        ["bash", "-c", f"{endless}; exit 4", "-c", "rooms/endless.cpp"]):
+            done = limited(*command)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("limited: rooms/endless.cpp was not compiled in 2 s of processor time",
+                          done.stderr)
+        done = limited("bash", "-c", "sleep 3; echo done; echo warned >&2", "-c", "rooms/slow.cpp")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "done\n", "warned\n"))
+        done = limited("bash", "-c", "echo wrong >&2; exit 3", "-c", "rooms/wrong.cpp")
+        self.assertEqual((done.returncode, done.stderr), (3, "wrong\n"))
+
     def test_words(self):
         self.plant("words", "problems/base/error.hpp", "// as in seed" + " 001\n",
                    "a paper goes by author and year")

@@ -9,6 +9,7 @@
 
 #include "solvers/core/trilinos.hpp"
 #include "solvers/linear/cholesky.hpp"
+#include "solvers/linear/permuted_pattern.hpp"
 #include "tests/support.hpp"
 
 namespace ccp::test {
@@ -65,6 +66,34 @@ TEST_CASE("cholesky: three unknowns by hand") {
   x = b;
   factor.solve(x.data(), x.data());  // in place
   CHECK(relative_difference(x, {1, 1, 1}) < 1e-15);
+}
+
+//     | 1  2    |                                | 6  5    |
+// A = | 2  3  5 |,  unknowns in order 2, 1, 0:   | 5  3  2 |
+//     |    5  6 |                                |    2  1 |
+TEST_CASE("permuted pattern: three unknowns by hand") {
+  const PermutedPattern pattern({0, 2, 4, 5}, {0, 1, 1, 2, 2}, {2, 1, 0});
+  CHECK(pattern.row_offset == std::vector<int>{0, 2, 5, 7});
+  CHECK(pattern.column == std::vector<int>{0, 1, 0, 1, 2, 1, 2});
+  CHECK(pattern.source == std::vector<int>{4, 3, 3, 2, 1, 1, 0});
+}
+
+TEST_CASE("permuted pattern: rows are those of both triangles in the order of the elimination") {
+  const Grid grid(5, 0.5);
+  const SparseCholesky factor(grid.offsets, grid.rows);
+  const std::vector<int> order = factor.order();
+  const auto n = static_cast<std::size_t>(factor.size());
+  const PermutedPattern pattern(grid.offsets, grid.rows, order);
+  REQUIRE(pattern.column.size() == 2 * grid.rows.size() - n);
+  std::vector<double> x(n), y(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = std::sin(1.0 + static_cast<double>(i));
+  for (std::size_t i = 0; i < n; ++i) {
+    for (int k = pattern.row_offset[i]; k < pattern.row_offset[i + 1]; ++k) {
+      if (k > pattern.row_offset[i]) CHECK(pattern.column[k] > pattern.column[k - 1]);
+      y[order[i]] += grid.values[pattern.source[k]] * x[order[pattern.column[k]]];
+    }
+  }
+  CHECK(relative_difference(y, grid.times(x)) < 1e-14);
 }
 
 TEST_CASE("cholesky: one analysis serves many values") {

@@ -3,7 +3,9 @@
 #include <set>
 
 #include "solvers/core/backend.hpp"
+#include "solvers/linear/device_factor.hpp"
 #include "solvers/registry.hpp"
+#include "solvers/vipm/vipm.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;
@@ -269,6 +271,22 @@ TEST_CASE("enumerations and their texts") {
   CHECK_NOTHROW(backend());
 }
 
+TEST_CASE("a factor on the device is refused where there is none, and beside what has none") {
+  for (const char* const id : {"vipm", "ssn", "sap"}) {
+    const SolverSpec spec{id, {{"factor", "cusolver"}}};
+    if (has_cusolver) {
+      CHECK_NOTHROW(make_solver(spec));
+    } else {
+      check_parts(error_of([&] { make_solver(spec); }),
+                  {std::string("solver ") + id, "option factor", "preset cuda", "cusolver"});
+    }
+    CHECK_NOTHROW(make_solver({id, {{"factor", "cholmod"}}}));
+  }
+  check_parts(
+      error_of([] { make_solver(SolverSpec::parse("vipm[linear_solver=cg,factor=cholmod]")); }),
+      {"option factor", "only with a factorisation"});
+}
+
 TEST_CASE("a feature that a solver does not have is refused in one sentence") {
   CHECK(why_unsupported_on_ranks({"admm", {}}) ==
         "admm does not run on several ranks; pgj, pgs, apgd, bb, ipm, vipm do");
@@ -285,6 +303,11 @@ TEST_CASE("a feature that a solver does not have is refused in one sentence") {
   CHECK(reason("vipm[ordering=natural]") ==
         "vipm with ordering=natural does not run on several ranks; ordering=auto "
         "does: conjugate gradients with overlapping Schwarz");
+  VipmSolver on_device;
+  on_device.options().set("factor", "cusolver");
+  CHECK(on_device.why_not_on_ranks() ==
+        "vipm with factor=cusolver does not run on several ranks; factor=cholmod does, on the "
+        "parts of each");
   CHECK(reason("ipm[preconditioner=block_ic0]") ==
         "ipm with preconditioner=block_ic0 does not run on several ranks; "
         "preconditioner=block_diagonal does");
