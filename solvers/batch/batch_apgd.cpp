@@ -18,10 +18,10 @@ struct Extrapolated {
   KOKKOS_INLINE_FUNCTION Vec3 operator()(int c) const { return extrapolate(d, d_old, beta, c); }
 };
 
-struct StepSums {
+struct ApgdSums {
   double descent = 0;  ///< (N y + r).(z - x)
   double size = 0;     ///< d.Dd
-  KOKKOS_INLINE_FUNCTION void add(const StepSums& other) {
+  KOKKOS_INLINE_FUNCTION void add(const ApgdSums& other) {
     descent += other.descent;
     size += other.size;
   }
@@ -29,7 +29,7 @@ struct StepSums {
 
 /// Some iterations of one problem.
 template <class Product>
-struct Iterations {
+struct ApgdIterations {
   BatchSolver::Progress progress;
   batch::Judge judge;
   Product product;  ///< of `next`
@@ -64,7 +64,7 @@ struct Iterations {
                                              : Status::running;
         if (status != Status::running) break;
       }
-      StepSums sums;
+      ApgdSums sums;
       for (;;) {
         sums = take_step(team, k, now, old, z, beta, 1 / lipschitz);
         const double energy = make_product(team, k, now, old, z, beta);
@@ -96,12 +96,12 @@ struct Iterations {
   }
 
   /// z from y = x + beta (x - x_old).
-  KOKKOS_INLINE_FUNCTION StepSums take_step(const Team& team, int k, int now, int old, int z,
+  KOKKOS_INLINE_FUNCTION ApgdSums take_step(const Team& team, int k, int now, int old, int z,
                                             double beta, double length) const {
     const TakeStep step{x[now], x[old], x[z], judge.r, metric, beta, length};
     const StagedSum<Extrapolated, TakeStep> staged{0, {d[now], d[old], beta}, step};
-    return sum_stages<StepSums>(team, judge.offset(k), judge.offset(k + 1),
-                                [&](const int first, const int count, StepSums& sums) {
+    return sum_stages<ApgdSums>(team, judge.offset(k), judge.offset(k + 1),
+                                [&](const int first, const int count, ApgdSums& sums) {
                                   if (count == stage) {
                                     staged.run(first, stage, sums.descent, sums.size);
                                     return;
@@ -136,7 +136,7 @@ struct Iterations {
     const int begin = judge.offset(k), end = judge.offset(k + 1);
     each(team, begin, end, [&](const int c) { store3(next, c, row3(judge.normal, c)); });
     product.load(team, body_offset(k), body_offset(k + 1));
-    const StepSums sums = sum<StepSums>(team, begin, end, [&](const int c, StepSums& part) {
+    const ApgdSums sums = sum<ApgdSums>(team, begin, end, [&](const int c, ApgdSums& part) {
       part.descent += dot(product.velocity(c), row3(judge.normal, c));
       part.size += metric.weight(c, 0);
     });
@@ -212,20 +212,21 @@ void BatchApgd::start() {
 
 template <class Product>
 void BatchApgd::iterate(const Product& product) {
-  Kokkos::parallel_for("ccp::BatchApgd::iterations", batch::policy(progress_.round.size),
-                       Iterations<Product>{progress_,
-                                           batch::Judge(*batch_, law()),
-                                           product,
-                                           state_,
-                                           metric_,
-                                           batch_->body_offset(),
-                                           {x_[0], x_[1], x_[2]},
-                                           {d_[0], d_[1], d_[2]},
-                                           next_,
-                                           shrink_,
-                                           restart_,
-                                           check_interval_,
-                                           std::min(max_iterations_, progress_.iteration_limit)});
+  Kokkos::parallel_for(
+      "ccp::BatchApgd::iterations", batch::policy(progress_.round.size),
+      ApgdIterations<Product>{progress_,
+                              batch::Judge(*batch_, law()),
+                              product,
+                              state_,
+                              metric_,
+                              batch_->body_offset(),
+                              {x_[0], x_[1], x_[2]},
+                              {d_[0], d_[1], d_[2]},
+                              next_,
+                              shrink_,
+                              restart_,
+                              check_interval_,
+                              std::min(max_iterations_, progress_.iteration_limit)});
 }
 
 void BatchApgd::advance() {

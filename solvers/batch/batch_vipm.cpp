@@ -83,9 +83,9 @@ struct LookSums {
 };
 
 /// The largest step inside both cones, and gamma.u along it: ContactState::Step.
-struct StepSums {
+struct VipmSums {
   double theta = 1e300, product = 0, cross = 0, square = 0;
-  KOKKOS_INLINE_FUNCTION void add(const StepSums& other) {
+  KOKKOS_INLINE_FUNCTION void add(const VipmSums& other) {
     lower(theta, other.theta);
     product += other.product;
     cross += other.cross;
@@ -101,7 +101,7 @@ struct Speed {
 
 /// Some iterations of one problem. The steps have the numbers of vipm/README.md.
 template <class Bodies>
-struct Iterations {
+struct VipmIterations {
   static constexpr int width = Bodies::width;
 
   BatchSolver::Progress progress;
@@ -231,7 +231,7 @@ struct Iterations {
       store3(state.d, c, state.k(c) * (load3(state.gap, c) - given));
     });
     solve(team, own);
-    const StepSums ahead = measure(team, own, [&](const int c, Vec3& dg, Vec3& dv) {
+    const VipmSums ahead = measure(team, own, [&](const int c, Vec3& dg, Vec3& dv) {
       const Vec3 g = load3(state.gamma, c);
       dv = bodies.contact_velocity(state.dz, c) - load3(state.gap, c);
       dg = -1.0 * (g + state.k(c) * (dv - yielded(c, g)));
@@ -250,7 +250,7 @@ struct Iterations {
       store3(state.d, c, goal + state.k(c) * (load3(state.gap, c) - given));
     });
     solve(team, own);
-    StepSums step = measure(team, own, [&](const int c, Vec3& dg, Vec3& dv) {
+    VipmSums step = measure(team, own, [&](const int c, Vec3& dg, Vec3& dv) {
       const Vec3 goal = load3(state.g, c) - load3(state.gamma, c);
       dv = bodies.contact_velocity(state.dz, c) - load3(state.gap, c);
       dg = goal - state.k(c) * (dv + yielded(c, goal));
@@ -330,9 +330,9 @@ struct Iterations {
 
   /// direction(c, dgamma, du) of every contact, and the step along it.
   template <class Direction>
-  KOKKOS_INLINE_FUNCTION StepSums measure(const Team& team, const Own& own,
+  KOKKOS_INLINE_FUNCTION VipmSums measure(const Team& team, const Own& own,
                                           const Direction& direction) const {
-    return sum<StepSums>(team, own.contact, own.contact_end, [&](const int c, StepSums& part) {
+    return sum<VipmSums>(team, own.contact, own.contact_end, [&](const int c, VipmSums& part) {
       Vec3 dg, dv;
       direction(c, dg, dv);
       store3(state.dgamma, c, dg);
@@ -364,8 +364,8 @@ struct Iterations {
 
   /// Solves again for what the direction leaves of the momentum balance, as long as contacts would
   /// move by more than `enough`, m/s.
-  KOKKOS_INLINE_FUNCTION StepSums refine(const Team& team, const Own& own, double enough,
-                                         StepSums step) const {
+  KOKKOS_INLINE_FUNCTION VipmSums refine(const Team& team, const Own& own, double enough,
+                                         VipmSums step) const {
     for (int round = 0; round < options.refinements; ++round) {
       each(team, 3 * own.contact, 3 * own.contact_end,
            [&](const int i) { state.d(i) = state.gamma(i) + state.dgamma(i); });
@@ -460,17 +460,18 @@ void BatchVipm::iterate(const Bodies& bodies) {
   const std::size_t scratch = most_unknowns_ * most_unknowns_ + 1;
   batch::Policy policy = batch::policy(progress_.round.size);
   policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<int>(scratch * sizeof(double) + 64)));
-  Kokkos::parallel_for("ccp::BatchVipm::iterations", policy,
-                       Iterations<Bodies>{progress_,
-                                          batch::Judge(*batch_, law()),
-                                          bodies,
-                                          {map.compliance(), map.compliant_normal()},
-                                          map.compliance(),
-                                          state_,
-                                          options_,
-                                          batch_->body_offset(),
-                                          std::min(options_.max_outer, progress_.iteration_limit),
-                                          scratch});
+  Kokkos::parallel_for(
+      "ccp::BatchVipm::iterations", policy,
+      VipmIterations<Bodies>{progress_,
+                             batch::Judge(*batch_, law()),
+                             bodies,
+                             {map.compliance(), map.compliant_normal()},
+                             map.compliance(),
+                             state_,
+                             options_,
+                             batch_->body_offset(),
+                             std::min(options_.max_outer, progress_.iteration_limit),
+                             scratch});
 }
 
 void BatchVipm::advance() {
