@@ -35,7 +35,9 @@ GradientMetric gradient_metric(const Problem& problem, const std::string& kind) 
   const ContactMetric own = contact_metric(problem.shared_delassus().diagonal_blocks(),
                                            problem.normal(), problem.delassus_scale());
   GradientMetric metric;
-  metric.weight = DeviceArray<double* [4]>("ccp::GradientMetric::weight", problem.triples());
+  metric.weight = DeviceArray<double* [4]>(
+      Kokkos::view_alloc("ccp::GradientMetric::weight", Kokkos::WithoutInitializing),
+      problem.triples());
   metric.normal = problem.normal();
   metric.mu = problem.mu();
   const auto weight = metric.weight;
