@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
@@ -20,6 +19,8 @@ ROW, PITCH = 5, 0.064            # a layer of the start is a square of so many; 
 SHIFT = 0.015                    # m, at most: layers do not lie on each other
 REST = 1                         # s, after the last pebble could have fallen
 GRAVITY = 9.81
+SHOWN, MIDDLES = (4, -1), (-0.45, 0.45)  # frames of EVERY steps, and where they are drawn, m
+EVERY, LAST = 10, 100
 
 SCENE = """\
 name: pebbles
@@ -63,7 +64,7 @@ def run_beds(shop: Workshop) -> None:
         scene = shop.folder / f"pebbles-{pebbles}.yaml"
         scene.write_text(scene_of(pebbles), encoding="utf-8")
         jobs[shop.folder / f"pebbles-{pebbles}.h5"] = ["simulate", scene, "--residual", 1e-6,
-                                                       "--every", 10]
+                                                       "--every", EVERY]
     shop.each(jobs, accept=(0, 3))
 
 
@@ -76,31 +77,32 @@ def carried(motion: Trajectory) -> Floats:
     return upwards
 
 
-def draw_bed(axes: Any, motion: Trajectory, frame: int) -> None:
-    """From the side, the nearer the lighter."""
+def draw_vessel(axes: Any, motion: Trajectory, frame: int, middle: float) -> None:
+    """From the side, the nearer the lighter.
+    @param middle  m, of the vessel in the picture"""
     place = motion.position[frame]
-    draw_spheres(axes, place, motion.body_size[:, 0], -place[:, 1], "Greys_r",
-                 Normalize(-VESSEL, VESSEL), "0.2")
-    edge = 100 * VESSEL
+    draw_spheres(axes, place + np.array([middle, 0, 0]), motion.body_size[:, 0], -place[:, 1],
+                 "Greys_r", Normalize(-VESSEL, VESSEL), "0.2")
     top = 100 * (motion.position[0, :, 2].max() + RADIUS)
-    axes.add_patch(Rectangle((-edge, 0), 2 * edge, top, fill=False, linewidth=0.8))
-    axes.set(xlim=(-1.2 * edge, 1.2 * edge), ylim=(-5, top + 5))
-    panel_title(axes, f"{motion.frame_time[frame]:.2g} s")
+    edges = 100 * (middle + VESSEL * np.array([-1, -1, 1, 1]))
+    axes.plot(edges, [top, 0, 0, top], color="black", linewidth=0.8)
+    axes.set(xlim=(-100, 100), ylim=(-5, top + 5), xlabel="", xticks=100 * np.array(MIDDLES),
+             xticklabels=[f"{motion.frame_time[k]:.1f} s" for k in SHOWN])
 
 
 def draw_beds(folder: Path) -> Figure:
-    """The vessel as it is filled and full; what carries it over time; and by the load."""
+    """The vessel as it is filled and full; what carries the pebbles over time, and by number."""
     motions = {pebbles: read_trajectory(path) for pebbles in LOADS
                if (path := folder / f"pebbles-{pebbles}.h5").exists()}
     if len(motions) < len(LOADS):
         raise Failure(f"{folder}: not all of the trajectories are there")
     labels = ["floor", "wall"]
-    sheet = Sheet(motions.values(), [], labels, 1, 4, None, OWN_AXIS, ONE_LINE)
-    falling, full, over_time, by_load = sheet.grid()[0]
+    sheet = Sheet(motions.values(), [], labels, 1, 3, None, OWN_AXIS, ONE_LINE)
+    vessels, over_time, by_load = sheet.grid()[0]
     most = motions[LOADS[-1]]
-    draw_bed(falling, most, 4)
-    draw_bed(full, most, -1)
-    rest = {pebbles: carried(motion)[-20:].mean(axis=0) for pebbles, motion in motions.items()}
+    for middle, frame in zip(MIDDLES, SHOWN, strict=True):
+        draw_vessel(vessels, most, frame, middle)
+    rest = {pebbles: carried(motion)[-LAST:].mean(axis=0) for pebbles, motion in motions.items()}
     for number, label in enumerate(labels):
         over_time.plot(most.time, carried(most)[:, number], gid=f"{label}, {LOADS[-1]} pebbles",
                        **dict(style_of(number), marker=""))
@@ -115,7 +117,8 @@ def draw_beds(folder: Path) -> Figure:
               f"{(steps['residual'] > 1e-6).sum()} steps not solved, overlap "
               f"{1000 * steps['penetration'].max():.2g} mm")
     linear(over_time, "time [s]", "carried, of the weight of all")
-    over_time.set_ylim(-0.2, 3)
-    linear(by_load, "pebbles", "carried at rest, of the weight")
-    by_load.set_ylim(0, 1)
+    panel_title(over_time, f"{LOADS[-1]:,} pebbles")
+    linear(by_load, "pebbles", "carried, of the weight of all")
+    panel_title(by_load, f"mean of the last {LAST} steps")
+    by_load.set_ylim(-0.1, 1.1)
     return sheet.figure
