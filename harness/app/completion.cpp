@@ -31,7 +31,7 @@ Words split(const std::string& text, char separator) {
 /// What an option takes, by its type name; kinds are those of names_of().
 struct Type {
   std::string kind;
-  std::string suffix;    ///< of every name: the word goes on
+  std::string suffix{};  ///< of every name: the word goes on
   bool several = false;  ///< with commas between
   bool files = false;    ///< or a file
 };

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "harness/measure/look.hpp"
+#include "solvers/core/extremes.hpp"
 #include "solvers/core/transfer.hpp"
 
 namespace ccp {
@@ -26,10 +27,6 @@ struct Totals {
   double feas = 0, primal = 0;
   LawTotals convex, coulomb;
 };
-
-KOKKOS_INLINE_FUNCTION void raise(double& maximum, double value) {
-  if (value > maximum) maximum = value;
-}
 
 KOKKOS_INLINE_FUNCTION void join(LawTotals& total, const LawTotals& part) {
   total.dot += part.dot;

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import shutil
 import subprocess
 import sys
 import unittest
@@ -57,12 +58,12 @@ class ReproduceTest(FolderCase):
             "kleinert2014-fig8", "kleinert2014-fig9", "kleinert2014-fig10", "kleinert2014-fig11",
             "kleinert2014-tolerance", "kleinert2014-outlook", "anitescu-lcp",
             "anitescu-particle", "anitescu-time", "anitescu-ellipse", "anitescu-painleve",
-            "anitescu-joints", "anitescu-stiff", "anitescu-nut",
+            "anitescu-joints", "anitescu-stiff", "anitescu-nut", "anitescu-pebbles",
             "wang2016-fig2", "wang2016-fig3", "wang2016-fig4", "wang2016-fig7", "wang2016-fig8",
             "wang2016-sound", "wang2016-pile", "wang2016-fig9", "wang2016-pouring", "wang2016-drum",
             "wang2016-triaxial", "koziara2019-fig2",
-            "koziara2019-fig3", "koziara2019-table4", "koziara2019-fig9", "koziara2019-density",
-            "koziara2019-drum", "koziara2019-cubes", "which-law", "which-accuracy",
+            "koziara2019-fig3", "koziara2019-table4", "koziara2019-fig9", "koziara2019-fig12",
+            "koziara2019-density", "koziara2019-drum", "koziara2019-cubes", "which-law", "which-accuracy",
             "warm-starts"])
         self.assertTrue(all(line.split()[2] == "min" for line in output.splitlines()), output)
         texts = "".join(path.read_text(encoding="utf-8")
@@ -292,6 +293,38 @@ class ReproduceTest(FolderCase):
         for row in iterations[1:]:  # but for rounding, which long solves feel
             np.testing.assert_allclose(row[:3], iterations[0][:3], rtol=0.1)
 
+    def test_density_in_the_drum(self):
+        """Cells are what the trajectories say; of rigid bodies density is a unit, of soft ones not."""
+        folder = self.folder / "koziara2019-fig12"
+        folder.mkdir()
+        deltas = ("0.001", "0.01", "0.025", "0.1")
+        for kind, option in (("rigid", "false"), ("soft", "true")):
+            for density in ("10", "100", "1000", "10000"):
+                motion = folder / f"density-{density}-delta-{deltas[0]}-{kind}.h5"
+                subprocess.run(
+                    [PROGRAM, "simulate", "lifter-drum[bodies=3,dt=0.01,wait=0.3,pseudo_rigid="
+                     f"{option},density={density}]", "--until", "0.6", "--residual", "1e-4",
+                     "--iterations", "20", "-o", motion],
+                    check=False, capture_output=True)
+                for delta in deltas[1:]:
+                    shutil.copyfile(motion, folder / f"density-{density}-delta-{delta}-{kind}.h5")
+        self.reproduce("koziara2019-fig12", "--draw-only", "-o", self.folder)
+        panels = self.points("koziara2019-fig12")
+        for first, kind in ((1, "rigid"), (4, "soft")):
+            for density in ("10", "100", "1000", "10000"):
+                with h5py.File(folder / f"density-{density}-delta-0.1-{kind}.h5") as file:
+                    failed = file["steps/residual"][()] > 1e-4
+                    outer, time = file["steps/outer"][()], file["steps/solver_time"][()]
+                for panel, value in enumerate((outer[~failed].mean(), failed.sum(), time.sum()),
+                                              first):
+                    x, y = panels[panel][density]
+                    np.testing.assert_array_equal(x, [float(delta) for delta in deltas])
+                    np.testing.assert_allclose(y, value, rtol=1e-12)
+        rigid, soft = ([panels[panel][density][1][0] for density in ("10", "100", "1000", "10000")]
+                       for panel in (1, 4))
+        np.testing.assert_allclose(rigid, rigid[0], rtol=0.1)
+        self.assertGreater(np.ptp(soft), 0.1 * max(soft))
+
     def test_drum_with_lifters(self):
         scene = "lifter-drum[bodies=8,dt=0.02,wait=0.5]"
         self.reproduce("koziara2019-drum", "--program", PROGRAM, "--problems", scene, "-o",
@@ -364,14 +397,39 @@ bodies:
                                  ("history, 0.85", "history"), ("normals only", "normals")):
                 mean, place = panels[panel][curve]
                 few = () if start in ("cold", "previous") else ("pqn", "coulomb")
-                self.assertEqual([solvers[int(k)] for k in place],
-                                 [solver for solver in solvers if solver not in few])
-                for k, value in zip(place, mean, strict=True):
-                    name = f"wall-{solvers[int(k)]}-{start}-{residual}.h5"
+                named = [solvers[round(k)] for k in place]
+                self.assertEqual(named, [solver for solver in solvers if solver not in few])
+                for solver, value in zip(named, mean, strict=True):
+                    name = f"wall-{solver}-{start}-{residual}.h5"
                     with h5py.File(self.folder / "warm-starts-blocks" / name) as file:
                         self.assertAlmostEqual(file["steps/outer"][()].mean(), value, 9)
         apgd = solvers.index("apgd")
         self.assertLess(panels[2]["previous"][0][apgd], 0.5 * panels[2]["cold"][0][apgd])
+
+    def test_pebbles_are_carried_by_floor_and_wall(self):
+        """Of two that are wedged in, at rest: both together what they weigh."""
+        folder = self.folder / "anitescu-pebbles"
+        folder.mkdir()
+        scene = folder / "wedged.yaml"
+        scene.write_text("""
+name: wedged
+dt: 0.005
+until: 1
+solver: vipm
+obstacles: [{shape: plane}, {shape: {cylinder_inside: 0.05}}]
+bodies:
+  - {shape: {sphere: 0.03}, density: 1700, position: [-0.015, 0, 0.035]}
+  - {shape: {sphere: 0.03}, density: 1700, position: [0.015, 0.001, 0.1]}
+""", encoding="utf-8")
+        for pebbles in (125, 250, 500, 1000):
+            subprocess.run([PROGRAM, "simulate", scene, "--every", "1", "--residual", "1e-8", "-o",
+                            folder / f"pebbles-{pebbles}.h5"], check=True, capture_output=True)
+        self.reproduce("anitescu-pebbles", "--draw-only", "-o", self.folder)
+        panels = self.points("anitescu-pebbles")
+        (x, floor), (_, wall) = panels[4]["floor"], panels[4]["wall"]
+        np.testing.assert_array_equal(x, [125, 250, 500, 1000])
+        np.testing.assert_allclose(floor + wall, 1, atol=1e-4)
+        self.assertTrue((wall >= -1e-6).all() and (floor > 0.1).all(), (floor, wall))
 
     def test_bouncing_ball(self):
         panels = self.figure("kleinert2017-fig1")

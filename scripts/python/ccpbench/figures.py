@@ -126,9 +126,11 @@ def set_ticks(axis: Any, low: float, high: float) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def make_legend(figure: Figure, every: Sequence[Series],
-                labels: Sequence[str]) -> tuple[Any, float]:
-    """One legend for all panels, in as many columns as fit, and its height; None without labels."""
+def make_legend(figure: Figure, every: Sequence[Series], labels: Sequence[str], lines: bool = True,
+                hollow: str | None = None) -> tuple[Any, float]:
+    """One legend for all panels, in as many columns as fit, and its height; None without labels.
+    @param lines   curves are lines; else markers alone
+    @param hollow  what hollow markers are; None: ends of `every` that are short of their stop"""
     if not labels:
         return None, 0.0
     letters = int(72 * figure.get_figwidth() / (0.57 * FONT)) - 10
@@ -136,18 +138,22 @@ def make_legend(figure: Figure, every: Sequence[Series],
     for number, label in enumerate(labels):  # long ones are broken after a comma
         label = textwrap.fill(label.replace(",", ", "), letters).replace(", ", ",")
         handles.append(Line2D([], [], label=label, **style_of(number)))
+        if not lines:
+            handles[-1].set_linestyle("")
     short_of = {tuple(run.stops) for one in every if one.short for run in one.runs}
-    if short_of:
+    if short_of and not hollow:
         stops = short_of.pop() if len(short_of) == 1 else ()
         target = " and ".join(target_text(*stop) for stop in stops) or "its stop"
+        hollow = f"ended short of {target}"
+    if hollow:
         handles.append(Line2D([], [], color="0.3", marker="o", markerfacecolor="white",
-                              linestyle="", label=f"ended short of {target}"))
+                              linestyle="", label=hollow))
     if any(len(one.runs) > 1 for one in every):
         handles.append(Patch(color="0.75", label="between the repetitions that still run"))
     for columns in range(min(4, len(handles)), 0, -1):
         legend = figure.legend(handles=handles, loc="lower center", ncol=columns, frameon=False,
-                               borderaxespad=0, borderpad=0, handlelength=3.2, columnspacing=1.5,
-                               labelspacing=0.3)
+                               borderaxespad=0, borderpad=0, handlelength=3.2 if lines else 1,
+                               columnspacing=1.5, labelspacing=0.3)
         size = legend.get_window_extent(figure.canvas.get_renderer()).size / figure.dpi
         if size[0] < figure.get_figwidth() - 0.1:
             break
@@ -161,18 +167,19 @@ class Sheet:
 
     def __init__(self, sources: Iterable[Made], every: Sequence[Series], labels: Sequence[str],
                  rows: int, columns: int, title: str | None, gap: float = GAP, head: float = TOP,
-                 bar: bool = False):
+                 bar: bool = False, lines: bool = True, hollow: str | None = None):
         """@param sources  what the figure is made from
         @param every    the series whose ends and bands the legend explains
         @param gap      between panels; those with a y axis of their own need some
         @param head     for the titles of the upper panels
-        @param bar      there is a `colour_bar`; for figures without labels"""
+        @param bar      there is a `colour_bar`; for figures without labels
+        @param lines, hollow  of `make_legend`"""
         self.figure = self.blank()
         self.panel = WIDTH if columns > 1 else 1.2 * WIDTH
         self.width = LEFT + columns * self.panel + (columns - 1) * gap + RIGHT
         self.figure.set_size_inches(self.width, 1)
         note = textwrap.wrap(provenance_line(sources), int(self.width * 72 / (0.56 * SMALL)))
-        legend, legend_height = make_legend(self.figure, every, labels)
+        legend, legend_height = make_legend(self.figure, every, labels, lines, hollow)
 
         # Inches from below: footer, legend, rows of panels, titles.
         self.legend_at = legend_at = 0.08 + 0.11 * len(note)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
-from ccpbench.reproduce.drawing import ONE_LINE, OWN_AXIS, linear, panel_title
+from ccpbench.reproduce.drawing import FEW, HOLLOW, ONE_LINE, OWN_AXIS, linear, panel_title
 from ccpbench.reproduce.kleinert2017_blade import read_draft
 from ccpbench.reproduce.wang2016_drum import read_drum
 from ccpbench.reproduce.wang2016_triaxial import read_cell
@@ -24,7 +24,6 @@ FINE = (1e-4, 1e-6)
 # By the name of the file: residuals at which its steps end.
 SOLVERS = {"pgs": COARSE, "apgd": COARSE, "vipm": COARSE + FINE}
 ITERATIONS = 1000         # a step, at most
-FEW = 0.1                 # of the steps that may end short of the residual: else a hollow marker
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def draw_accuracies(folder: Path) -> Figure:
         raise Failure(f"{folder}: not all of the trajectories are there")
     made = [read_trajectory(path) for path in sorted(folder.glob("*.h5"))]
     labels = list(SOLVERS)
-    sheet = Sheet(made, [], labels, 3, len(kinds), None, OWN_AXIS, ONE_LINE)
+    sheet = Sheet(made, [], labels, 3, len(kinds), None, OWN_AXIS, ONE_LINE, hollow=HOLLOW)
     for column, kind in zip(sheet.grid().T, kinds, strict=True):
         exact = read_point(folder, kind, "exact", EXACT)
         print(f"{kind}: exactly {exact.value.mean():.4g}, by seed "

@@ -17,6 +17,8 @@ from ccpbench.tables import target_table
 
 OWN_AXIS = 0.62  # inches between panels that have a y axis each
 NO_HEAD, ONE_LINE = 0.08, 0.25  # inches above the panels
+FEW = 0.1  # of the steps that may end short of the residual: else a hollow marker
+HOLLOW = "short of its residual in more than a tenth of the steps"  # what such a marker is
 METHODS = {"cg": "CG", "bicgstab": "BiCGstab", "gmres": "GMRES", "cholmod": "direct"}
 PRECONDITIONERS = {"none": "no preconditioner", "block_diagonal": "block diagonal",
                    "block_ic0": "IC(0)", "block_iluk": "ILU(0)",

@@ -1,17 +1,15 @@
 """T. Koziara (2019): A projected quasi-Newton method for dynamic multibody frictional contact
 problems."""
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from ccpbench.figures import HeatSheet
-from ccpbench.problem import Bodies, Problem, read_problem, write_problem
 from ccpbench.reproduce.drawing import panel_title, usable_runs
-from ccpbench.reproduce.workshop import RESULTS_TOO, Failure, Workshop
-from ccpbench.results import Run, read_result
+from ccpbench.reproduce.workshop import Failure, Workshop
+from ccpbench.results import Run
 
 TOTALS = ("iterations of a converged run", "runs that failed", "iterations of all runs",
           "solve time of all runs [s]")
@@ -123,75 +121,3 @@ def run_soft(study: str) -> Callable[[Workshop], None]:
         steps = drum.resolve().with_name("drum-steps.h5")
         shop.study_on(study, [f"{steps}#0..{len(SOFT_STEPS) - 1}"])
     return run
-
-
-DENSITIES = (0.1, 1, 10, 100)   # of the scene's; the paper's over its 100 kg/m^3
-OVER_DENSITY = (0.001, 0.01, 0.1, 1)  # delta
-# How the figure calls it: impulse_scale of pqn, as the program takes it.
-SCALES = {"\u03c1 by N": 1, "\u03c1 = 1/kg": 0}
-OF_DENSITY = (2, 4)             # steps of collapsing-pile
-
-
-def density_run(folder: Path, density: float, scale: int, delta: float, step: int) -> Path:
-    return folder / f"density-{density:g}-scale-{scale}-delta-{delta:g}-step-{step}.h5"
-
-
-def run_densities(shop: Workshop) -> None:
-    """The same steps of bodies of other densities, with delta relative to the mean of N_ii."""
-    (shop.folder / "problems").mkdir(exist_ok=True)
-    jobs: dict[Path, Sequence[object]] = {}
-    for density in DENSITIES:
-        for step in OF_DENSITY:
-            path = shop.folder / "problems" / f"density-{density:g}-step-{step}.h5"
-            if not path.exists():
-                problem = read_problem(f"{shop.data / 'collapsing-pile'}.h5#{step}")
-                write_problem(path, replace(heavier(problem, density), name=path.stem))
-            for scale in SCALES.values():
-                for delta in OVER_DENSITY:
-                    solver = (f"pqn[delta_relative_to=avg,delta={delta},krylov_tolerance=0.25,"
-                              f"krylov_max_iterations=10,impulse_scale={scale}]")
-                    jobs[density_run(shop.folder, density, scale, delta, step)] = [
-                        "solve", path, "--solver", solver, "--start", "previous", "--stop",
-                        "residual=1e-3", "--time-limit", shop.time_limit or 10]
-    shop.each(jobs, accept=RESULTS_TOO)
-
-
-def heavier(problem: Problem, density: float) -> Problem:
-    """The same with bodies so much denser: velocities stay, impulses grow."""
-    if not isinstance(problem.delassus, Bodies):
-        raise Failure(f"{problem.name}: expected bodies, found an assembled N")
-    bodies = replace(problem.delassus, inverse_mass=problem.delassus.inverse_mass / density)
-    return replace(problem, delassus=bodies, reference=None, reference_velocity=None,
-                   certificate={}, guesses={name: density * guess
-                                            for name, guess in problem.guesses.items()})
-
-
-def draw_densities(folder: Path) -> Figure:
-    """Figs. 12 and 13, rigid: iterations and failures over delta and density, by the scale of
-    impulses."""
-    cells: dict[tuple[int, float, float], Totals] = {}
-    every: list[Run] = []
-    for scale in SCALES.values():
-        for density in DENSITIES:
-            for delta in OVER_DENSITY:
-                paths = [density_run(folder, density, scale, delta, step) for step in OF_DENSITY]
-                if not all(path.exists() for path in paths):
-                    raise Failure(f"{folder}: not all of the runs are there")
-                runs = [read_result(path) for path in paths]
-                every += runs
-                cells[scale, density, delta] = totals(runs)
-    sheet = HeatSheet(every, len(SCALES), 2, instances_of(every))
-    for row, (title, scale) in zip(sheet.grid, SCALES.items(), strict=True):
-        for number, axes in enumerate(row):
-            sheet.draw(axes, [[cells[scale, density, delta][number] for delta in OVER_DENSITY]
-                              for density in DENSITIES], [f"{delta:g}" for delta in OVER_DENSITY],
-                       [f"{density:g}" for density in DENSITIES], log=number == 0)
-            panel_title(axes, TOTALS[number])
-            axes.set_xlabel(r"$\delta$, avg N$_{ii}$")
-        row[0].set_ylabel(f"density; {title}")
-        best = [min(OVER_DENSITY, key=lambda one: cells[scale, density, one][2])
-                for density in DENSITIES]
-        print(f"{title}: fewest iterations with delta = " + ", ".join(
-            f"{delta:g} (density {density:g})"
-            for delta, density in zip(best, DENSITIES, strict=True)))
-    return sheet.figure

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from ccpbench.arrays import Floats
 from ccpbench.figures import Sheet
 from ccpbench.problem import Problem, read_problem
-from ccpbench.reproduce.drawing import ONE_LINE, linear, panel_title
+from ccpbench.reproduce.drawing import FEW, HOLLOW, ONE_LINE, linear, panel_title
 from ccpbench.reproduce.workshop import Failure, Workshop, with_options
 from ccpbench.styles import style_of
 from ccpbench.trajectory import Trajectory, read_trajectory
@@ -21,7 +21,7 @@ RESIDUALS = {"loose": 1e-1, "tight": 1e-4}
 ITERATIONS = 500          # a step, at most
 # Solvers whose iterations are a Krylov method's work: at most so many, cold and previous alone.
 FEWER = {"pqn": 50, "coulomb": 50}
-FEW = 0.1                 # of the steps that may end short of the residual: else a hollow marker
+APART, BELOW = 0.25, 0.17  # between panels, inches; between markers, of the distance of solvers
 JUDGED = range(10, 150, 5)  # steps whose start is compared with their solution
 
 # By the name of the file: those that take a start (`ccpbench list solvers`), but for sap: it needs
@@ -180,7 +180,8 @@ def draw_starts(folder: Path) -> Figure:
         raise Failure(f"{folder}: not all of the trajectories are there")
     made = [read_trajectory(path) for path in sorted(folder.glob("*.h5"))]
     labels = [title for title, _ in STARTS.values()]
-    sheet = Sheet(made, [], labels, len(kinds), len(RESIDUALS), None, head=ONE_LINE)
+    sheet = Sheet(made, [], labels, len(kinds), len(RESIDUALS), None, APART, ONE_LINE, lines=False,
+                  hollow=HOLLOW)
     for row, kind in zip(sheet.grid(), kinds, strict=True):
         exact = read_trajectory(folder / "exact" / f"{kind}.h5")
         off = nearness(folder, kind)
@@ -205,7 +206,7 @@ def read_all(folder: Path, kind: str, solver: str, residual: float) -> dict[str,
 
 
 def draw_panel(axes: Any, folder: Path, kind: str, residual: float) -> None:
-    """A line for each solver, a marker for each start."""
+    """A line for each solver, a marker for each start, one below the other: some fall together."""
     motions = {solver: read_all(folder, kind, solver, residual)
                for solver in solvers_of(SUBJECTS[kind])}
     print(f"  residual {residual:.0e}: iterations a step (*: short in more than a tenth of them)")
@@ -220,7 +221,9 @@ def draw_panel(axes: Any, folder: Path, kind: str, residual: float) -> None:
             + f"; previous/cold {mean['previous'] / mean['cold']:.2f}"
             + f"; Krylov {krylov[0]:.0f} and {krylov[1]:.0f}" * any(krylov))
     for number, (start, (title, _)) in enumerate(STARTS.items()):
-        there = {place: row[start] for place, row in enumerate(motions.values()) if start in row}
+        down = BELOW * (number - (len(STARTS) - 1) / 2)
+        there = {place + down: row[start] for place, row in enumerate(motions.values())
+                 if start in row}
         style = {**style_of(number), "linestyle": ""}
         every = {place: float(motion.steps["outer"].mean()) for place, motion in there.items()}
         hollow = {place: every[place] for place, motion in there.items()
