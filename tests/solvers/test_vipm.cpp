@@ -123,6 +123,7 @@ TEST_CASE("S on the body graph is 1 + E^T K E, as a product and for a direct sol
     system->lower_pattern(offsets, rows);
     system->lower_values(values);
     REQUIRE(values.size() == rows.size());
+    CHECK(download(system->lower_values()) == values);  // where they are left on the device
     SparseCholesky cholesky(offsets, rows);
     REQUIRE(cholesky.factorize(values.data()));
     std::vector<double> solved(z.size());
@@ -354,7 +355,13 @@ TEST_CASE("a thinned factor preconditions: the whole of S is solved for, in few 
   CHECK(thin.counters.krylov >= 1);
   CHECK(thin.counters.krylov <= 10);
   CHECK(thinner.counters.krylov > thin.counters.krylov);
-  for (const Info& info : {whole, thin, thinner}) CHECK(info.counters.factorizations == 1);
+  for (const Info& info : {whole, thin, thinner}) {
+    CHECK(info.counters.factorizations == 1);
+    // S to the host, and vectors there and back.
+    CHECK(info.timers.at("transfer") > 0);
+    CHECK(info.timers.at("transfer") <
+          info.timers.at("factorization") + info.timers.at("direct_solve"));
+  }
 }
 
 TEST_CASE("blocks below the diagonal that are not kept leave the factored triangle") {
@@ -529,6 +536,7 @@ TEST_CASE("vipm: by N alone, S is 1 + N K and is factored by way of 1 + L^T N L"
     system->lower_pattern(offsets, rows);
     system->lower_values(values);
     REQUIRE(values.size() == rows.size());
+    CHECK(download(system->lower_values()) == values);  // where they are left on the device
     SparseCholesky cholesky(offsets, rows);
     REQUIRE(cholesky.factorize(values.data()));
     const std::vector<double> z = random_vector(size, 8);
