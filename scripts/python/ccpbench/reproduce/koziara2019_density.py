@@ -24,7 +24,7 @@ PATIENCE = 200                       # iterations a step, at most
 KINDS: dict[str, tuple[str, dict[str, object], float, int]] = {
     "rigid": ("(a) rigid", {}, 0.25, 10),
     "soft": ("(b) pseudo-rigid", {"pseudo_rigid": "true"}, 0.01, 5)}
-OF_MOTION = ("iterations of a converged step", "steps that failed", "solve time [s]")
+OF_MOTION = ("iterations of a converged step", "steps that failed", "GMRES iterations of all steps")
 
 
 def motion_file(folder: Path, kind: str, density: float, delta: float) -> Path:
@@ -54,11 +54,11 @@ def of_motion(motion: Trajectory) -> tuple[float, float, float]:
     failed = np.asarray(motion.steps["residual"]) > RESIDUAL
     good = np.asarray(motion.steps["outer"], float)[~failed]
     return (float(good.mean()) if good.size else np.nan, float(failed.sum()),
-            float(motion.steps["solver_time"].sum()))
+            float(motion.steps["krylov"].sum()))
 
 
 def draw_motions(folder: Path) -> Figure:
-    """Figs. 12 and 13: iterations, failures and time over delta and density, a row per kind of
+    """Figs. 12 and 13: iterations, failures and work over delta and density, a row per kind of
     bodies."""
     motions: dict[tuple[str, float, float], Trajectory] = {}
     for kind in KINDS:
@@ -84,9 +84,9 @@ def draw_motions(folder: Path) -> Figure:
         for density in DENSITIES:
             best = [min(DELTAS, key=lambda one: cells[density, one][place]) for place in (0, 2)]
             print(f"{title}, {density:g} kg/m3: fewest iterations with delta = {best[0]:g}, least "
-                  f"time with {best[1]:g}; " + ", ".join(
+                  f"work with {best[1]:g}; " + ", ".join(
                       f"{delta:g}: {cells[density, delta][0]:.1f} iterations, "
-                      f"{cells[density, delta][1]:.0f} failed, {cells[density, delta][2]:.2g} s"
+                      f"{cells[density, delta][1]:.0f} failed, {cells[density, delta][2]:.0f} GMRES"
                       for delta in DELTAS))
     return sheet.figure
 
