@@ -49,8 +49,11 @@ def run_motions(shop: Workshop) -> None:
     shop.each(jobs, accept=(0, 3))
 
 
-def of_motion(motion: Trajectory) -> tuple[float, float, float]:
-    """The numbers of OF_MOTION."""
+def of_motion(motion: Trajectory, steps: int) -> tuple[float, float, float]:
+    """The numbers of OF_MOTION; NaN of one that did not get to its end.
+    @param steps  that it should have"""
+    if len(motion.time) < steps:
+        return np.nan, np.nan, np.nan
     failed = np.asarray(motion.steps["residual"]) > RESIDUAL
     good = np.asarray(motion.steps["outer"], float)[~failed]
     return (float(good.mean()) if good.size else np.nan, float(failed.sum()),
@@ -69,11 +72,13 @@ def draw_motions(folder: Path) -> Figure:
                     raise Failure(f"{folder}: not all of the trajectories are there")
                 motions[kind, density, delta] = read_trajectory(path)
     one = next(iter(motions.values()))
+    steps = max(len(motion.time) for motion in motions.values())
     sheet = HeatSheet(motions.values(), len(KINDS), len(OF_MOTION),
                       f"{one.option['bodies']} ellipsoids in a drum with lifters, "
-                      f"{len(one.time):,} steps")
+                      f"{steps:,} steps")
     for row, (kind, (title, *_)) in zip(sheet.grid, KINDS.items(), strict=True):
-        cells = {key[1:]: of_motion(motion) for key, motion in motions.items() if key[0] == kind}
+        cells = {key[1:]: of_motion(motion, steps) for key, motion in motions.items()
+                 if key[0] == kind}
         for number, (axes, what) in enumerate(zip(row, OF_MOTION, strict=True)):
             sheet.draw(axes, [[cells[density, delta][number] for delta in DELTAS]
                               for density in DENSITIES], [f"{delta:g}" for delta in DELTAS],
@@ -82,12 +87,9 @@ def draw_motions(folder: Path) -> Figure:
             axes.set_xlabel(r"$\delta$, avg N$_{ii}$")
         row[0].set_ylabel(f"{title}: density [kg/m\u00b3]")
         for density in DENSITIES:
-            best = [min(DELTAS, key=lambda one: cells[density, one][place]) for place in (0, 2)]
-            print(f"{title}, {density:g} kg/m3: fewest iterations with delta = {best[0]:g}, least "
-                  f"work with {best[1]:g}; " + ", ".join(
-                      f"{delta:g}: {cells[density, delta][0]:.1f} iterations, "
-                      f"{cells[density, delta][1]:.0f} failed, {cells[density, delta][2]:.0f} GMRES"
-                      for delta in DELTAS))
+            print(f"{title}, {density:g} kg/m3: " + "; ".join(
+                "delta {:g}: {:.1f} iterations, {:.0f} failed, {:.0f} GMRES".format(
+                    delta, *cells[density, delta]) for delta in DELTAS))
     return sheet.figure
 
 
