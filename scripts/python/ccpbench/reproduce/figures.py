@@ -169,7 +169,7 @@ FIGURES = [
            koziara2019.run_soft("koziara2019-table4"), koziara2019.draw_relative, 2),
     Figure("koziara2019-fig12",
            "Koziara 2019 Figs. 12 and 13: pqn over delta and the density of the bodies in a drum",
-           koziara2019_density.run_motions, koziara2019_density.draw_motions, 4),
+           koziara2019_density.run_motions, koziara2019_density.draw_motions, 6),
     Figure("koziara2019-density",
            "Koziara 2019 Figs. 12 and 13 on frozen steps: by the scale of impulses",
            koziara2019_density.run_densities, koziara2019_density.draw_densities, 0.5),
