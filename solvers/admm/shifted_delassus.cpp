@@ -23,8 +23,11 @@ class OnBodies : public ShiftedDelassus {
 
   void begin(Observer& observer, Info& info) override {
     info_ = &info;
-    solver_ = std::make_unique<VelocitySolver>(VelocitySolver::Options{"cholesky", 1, {}, false},
-                                               *system_, observer, info);
+    VelocitySolver::Options options;
+    options.method = "cholesky";
+    options.max_iterations = 1;
+    options.shifts = false;  // the same factor serves many iterations
+    solver_ = std::make_unique<VelocitySolver>(options, *system_, observer, info);
   }
 
   bool factorize(const Yield& yield) override {
