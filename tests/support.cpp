@@ -1,5 +1,4 @@
 #include "tests/support.hpp"
-#include "problems/base/pi.hpp"
 
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "problems/base/pi.hpp"
 #include "problems/base/root_folder.hpp"
 #include "problems/geometry/sphere_contacts.hpp"
 #include "problems/model/frame.hpp"

@@ -158,10 +158,10 @@ void BatchApgd::setup(const Batch& batch) {
   make_progress(batch);
   const std::size_t size = 3 * batch.host().contacts();
   for (int i = 0; i < 3; ++i) {
-    x_[i] = VectorView(batch::to_be_filled("ccp::BatchApgd::x"), size);
-    d_[i] = VectorView(batch::to_be_filled("ccp::BatchApgd::d"), size);
+    x_[i] = VectorView(to_be_filled("ccp::BatchApgd::x"), size);
+    d_[i] = VectorView(to_be_filled("ccp::BatchApgd::d"), size);
   }
-  next_ = VectorView(batch::to_be_filled("ccp::BatchApgd::next"), size);
+  next_ = VectorView(to_be_filled("ccp::BatchApgd::next"), size);
   v_ = VectorView("ccp::BatchApgd::v", 6 * (batch.host().bodies() + 1));
   metric_ = gradient_metric(batch.problem(), "diagonal");
   weigh_idle_contacts();

@@ -133,7 +133,7 @@ void BatchPgs::setup(const Batch& batch) {
       upload<DeviceArray<int*>>("ccp::BatchPgs::group_offset", group_offsets, group_offsets.size());
   sweeps_ = std::make_unique<GaussSeidel>(batch.problem(), options, order);
   weigh_idle_contacts();
-  p_ = VectorView(batch::to_be_filled("ccp::BatchPgs::p"), 3 * batch.host().contacts());
+  p_ = VectorView(to_be_filled("ccp::BatchPgs::p"), 3 * batch.host().contacts());
   v_ = VectorView("ccp::BatchPgs::v", 6 * (batch.host().bodies() + 1));
   batch::with_product(batch, p_, v_,
                       [this](const auto& product) { run_ = [this, product] { sweep(product); }; });

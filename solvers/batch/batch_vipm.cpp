@@ -428,12 +428,12 @@ void BatchVipm::setup(const Batch& batch) {
   const std::size_t n = batch.host().contacts(), unknowns = 6 * (batch.host().bodies() + 1);
   for (VectorView* array : {&state_.gamma, &state_.u, &state_.dgamma, &state_.du, &state_.gap,
                             &state_.g, &state_.d, &state_.best}) {
-    *array = VectorView(batch::to_be_filled("ccp::BatchVipm::contacts"), 3 * n);
+    *array = VectorView(to_be_filled("ccp::BatchVipm::contacts"), 3 * n);
   }
   for (VectorView* array : {&state_.z, &state_.dz, &state_.b, &state_.momentum, &state_.kept}) {
     *array = VectorView("ccp::BatchVipm::bodies", unknowns);
   }
-  state_.k = DeviceArray<Sym3*>(batch::to_be_filled("ccp::BatchVipm::k"), n);
+  state_.k = DeviceArray<Sym3*>(to_be_filled("ccp::BatchVipm::k"), n);
   state_.number = DeviceArray<double* [2]>("ccp::BatchVipm::number", batch.size());
   roots_ = body_matrices(batch.host(), MassPower::root);
   std::size_t most = 0;

@@ -127,7 +127,7 @@ Batch::Batch(const std::vector<const ContactProblem*>& problems) : problems_(pro
   for (int k = 0; k < size(); ++k) problem_of.resize(contact_offsets_[k + 1], k);
   problem_of_ = upload<DeviceArray<int*>>("ccp::Batch::problem_of", problem_of, problem_of.size());
   scales_ = DeviceArray<double* [2]>("ccp::Batch::scales", size());
-  trace_ = DeviceArray<double*>(batch::to_be_filled("ccp::Batch::trace"), contact_offsets_.back());
+  trace_ = DeviceArray<double*>(to_be_filled("ccp::Batch::trace"), contact_offsets_.back());
   measure_scales();
 }
 

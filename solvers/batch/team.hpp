@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <type_traits>
 
 #include "solvers/core/extremes.hpp"
@@ -17,12 +16,6 @@ using Team = Policy::member_type;
 /// number of threads.
 inline constexpr bool on_host = std::is_same_v<ExecSpace, Kokkos::DefaultHostExecutionSpace>;
 inline constexpr int team_size = on_host ? 1 : 32;
-
-/// A label for an array that is filled before it is read: its memory is touched first by whoever
-/// fills it, on all threads.
-inline auto to_be_filled(const std::string& label) {
-  return Kokkos::view_alloc(label, Kokkos::WithoutInitializing);
-}
 
 /// act(i) for i in [begin, end), and all of it done afterwards.
 template <class Act>

@@ -134,9 +134,8 @@ ConstraintMap::ConstraintMap(const ContactProblem& problem, const MapOrder& orde
 }
 
 DeviceArray<double* [3][3]> ConstraintMap::diagonal_blocks() const {
-  const DeviceArray<double* [3][3]> diagonal(
-      Kokkos::view_alloc("ccp::ConstraintMap::diagonal_blocks", Kokkos::WithoutInitializing),
-      contacts_);
+  const DeviceArray<double* [3][3]> diagonal(to_be_filled("ccp::ConstraintMap::diagonal_blocks"),
+                                             contacts_);
   const auto body = body_;
   const BodyMatrices inverse = masses_;
   const auto arm = arm_;

@@ -7,9 +7,8 @@ namespace ccp {
 ContactMetric contact_metric(const DeviceArray<double* [3][3]>& blocks,
                              const DeviceArray<const double* [3]>& normal, double spare) {
   ContactMetric metric;
-  metric.weight = DeviceArray<double* [2]>(
-      Kokkos::view_alloc("ccp::ContactMetric::weight", Kokkos::WithoutInitializing),
-      blocks.extent(0));
+  metric.weight =
+      DeviceArray<double* [2]>(to_be_filled("ccp::ContactMetric::weight"), blocks.extent(0));
   const auto weight = metric.weight;
   double defect = 0;  // largest relative difference of N_cc from diag(a, b, b)
   Kokkos::parallel_reduce(

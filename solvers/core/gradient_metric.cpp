@@ -35,9 +35,8 @@ GradientMetric gradient_metric(const Problem& problem, const std::string& kind) 
   const ContactMetric own = contact_metric(problem.shared_delassus().diagonal_blocks(),
                                            problem.normal(), problem.delassus_scale());
   GradientMetric metric;
-  metric.weight = DeviceArray<double* [4]>(
-      Kokkos::view_alloc("ccp::GradientMetric::weight", Kokkos::WithoutInitializing),
-      problem.triples());
+  metric.weight =
+      DeviceArray<double* [4]>(to_be_filled("ccp::GradientMetric::weight"), problem.triples());
   metric.normal = problem.normal();
   metric.mu = problem.mu();
   const auto weight = metric.weight;

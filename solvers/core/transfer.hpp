@@ -24,7 +24,7 @@ class Transfer {
 template <class Array, class T>
 Array upload(const std::string& label, const std::vector<T>& data, std::size_t rows) {
   using Value = typename Array::non_const_value_type;
-  Array device(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), rows);
+  Array device(to_be_filled(label), rows);
   const auto host = Kokkos::create_mirror_view(device);
   std::size_t next = 0;
   if constexpr (Array::rank == 1) {

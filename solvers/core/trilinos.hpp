@@ -29,6 +29,12 @@ using MemSpace = Vector::device_type::memory_space;
 template <class Data>
 using DeviceArray = Kokkos::View<Data, MemSpace>;
 
+/// A label for an array that is filled before it is read: its memory is touched first by whoever
+/// fills it, on all threads.
+inline auto to_be_filled(const std::string& label) {
+  return Kokkos::view_alloc(label, Kokkos::WithoutInitializing);
+}
+
 /// Flat views of a vector's single column.
 using VectorView = Kokkos::View<double*, Kokkos::LayoutLeft, MemSpace>;
 using ConstVectorView = Kokkos::View<const double*, Kokkos::LayoutLeft, MemSpace>;

@@ -1,8 +1,9 @@
 #include "solvers/lcp/polyhedral.hpp"
-#include "problems/base/pi.hpp"
 
 #include <algorithm>
 #include <cmath>
+
+#include "problems/base/pi.hpp"
 
 namespace ccp {
 namespace {

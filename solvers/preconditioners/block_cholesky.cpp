@@ -188,11 +188,10 @@ IncompleteCholesky<NB, Real>::IncompleteCholesky(const BlockPattern& pattern, Fa
       map_(make_map(static_cast<std::size_t>(NB) * pattern.rows)),
       inverse_("ccp::IncompleteCholesky::inverse",
                static_cast<std::size_t>(block::packed<NB>) * pattern.rows),
-      factor_(Kokkos::view_alloc("ccp::IncompleteCholesky::factor", Kokkos::WithoutInitializing),
+      factor_(to_be_filled("ccp::IncompleteCholesky::factor"),
               kind != FactorKind::diagonal ? static_cast<std::size_t>(NB * NB) * pattern.blocks + 1
                                            : 0),
-      factor_by_column_(Kokkos::view_alloc("ccp::IncompleteCholesky::factor_by_column",
-                                           Kokkos::WithoutInitializing),
+      factor_by_column_(to_be_filled("ccp::IncompleteCholesky::factor_by_column"),
                         factor_.extent(0)),
       lookup_("ccp::IncompleteCholesky::lookup",
               kind == FactorKind::cholesky && on_host ? team_size() : 0, pattern.rows),

@@ -41,11 +41,8 @@ int first_rigid_contact(const ContactProblem& problem) {
 }  // namespace
 
 OptionList SapSolver::options() {
-  return OptionList("sap")
-      .choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
-              "for S: cg until a factorisation is cheaper, or one of the two throughout")
-      .choice("factor", options_.factor, factor_libraries(),
-              "whose sparse Cholesky factors S: on the host, or (preset cuda) on the device")
+  OptionList list("sap");
+  return list_linear_solver(list, options_.linear_solver, options_.factor)
       .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(),
               "of cg; auto: block_ic0, block_ic1 when iterations become many")
       .choice("ordering", options_.ordering, VelocitySystem::orderings(),

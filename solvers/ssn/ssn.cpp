@@ -15,10 +15,7 @@ namespace ccp {
 
 OptionList SsnSolver::options() {
   OptionList list("ssn");
-  list.choice("linear_solver", options_.linear_solver, {"auto", "cg", "cholesky"},
-              "for S: cg until a factorisation is cheaper, or one of the two throughout")
-      .choice("factor", options_.factor, factor_libraries(),
-              "whose sparse Cholesky factors S: on the host, or (preset cuda) on the device")
+  list_linear_solver(list, options_.linear_solver, options_.factor)
       .choice("preconditioner", options_.preconditioner, VelocitySystem::preconditioners(),
               "of cg; auto: block_ic0, block_ic1 when iterations become many")
       .choice("ordering", options_.ordering, VelocitySystem::orderings(),

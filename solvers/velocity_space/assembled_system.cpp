@@ -74,7 +74,6 @@ class AssembledSystem : public VelocitySystem {
   void lower_pattern(std::vector<std::int64_t>& column_offsets,
                      std::vector<int>& rows) const override;
   void lower_values(std::vector<double>& values) const override;
-  DeviceArray<double*> lower_values() const override;
   void to_factored(const ConstVectorView& b, const VectorView& c) const override;
   void from_factored(const ConstVectorView& b, const VectorView& x) const override;
 
@@ -141,12 +140,6 @@ void AssembledSystem::lower_values(std::vector<double>& values) const {
       }
     }
   }
-}
-
-DeviceArray<double*> AssembledSystem::lower_values() const {
-  std::vector<double> values;
-  lower_values(values);
-  return upload<DeviceArray<double*>>("ccp::AssembledSystem::values", values, values.size());
 }
 
 void AssembledSystem::to_factored(const ConstVectorView& b, const VectorView& c) const {

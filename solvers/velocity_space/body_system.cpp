@@ -395,8 +395,7 @@ DeviceArray<double*> BodySystem<NB>::lower_values() const {
   const double* const off_diagonal = matrix_->off_diagonal().data();
   const std::size_t size = static_cast<std::size_t>(block::packed<NB>) * pattern_.rows +
                            static_cast<std::size_t>(NB * NB) * kept.extent(0);
-  const DeviceArray<double*> out(
-      Kokkos::view_alloc("ccp::BodySystem::values", Kokkos::WithoutInitializing), size);
+  const DeviceArray<double*> out(to_be_filled("ccp::BodySystem::values"), size);
   Kokkos::parallel_for(
       "ccp::BodySystem::lower_values", range(pattern_.rows), KOKKOS_LAMBDA(const int j) {
         std::size_t next = static_cast<std::size_t>(block::packed<NB>) * j +

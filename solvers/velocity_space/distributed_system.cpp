@@ -249,9 +249,6 @@ class DistributedSystem : public VelocitySystem {
   void lower_values(std::vector<double>&) const override {
     throw std::logic_error("DistributedSystem: not for factorisations");
   }
-  DeviceArray<double*> lower_values() const override {
-    throw std::logic_error("DistributedSystem: not for factorisations");
-  }
   int block_size() const override { return part_rows_.width(); }
 
   // Public only because device lambdas may not live in private members.

@@ -162,4 +162,12 @@ VelocitySolver::End VelocitySolver::give_up(Outcome outcome,
   return {Status::stagnated, message_};
 }
 
+OptionList& list_linear_solver(OptionList& list, std::string& method, std::string& factor) {
+  return list
+      .choice("linear_solver", method, {"auto", "cg", "cholesky"},
+              "for S: cg until a factorisation is cheaper, or one of the two throughout")
+      .choice("factor", factor, factor_libraries(),
+              "whose sparse Cholesky factors S: on the host, or (preset cuda) on the device");
+}
+
 }  // namespace ccp

@@ -80,4 +80,7 @@ class VelocitySolver {
   std::unique_ptr<ConjugateGradients> thinned_cg_;
 };
 
+/// Adds both to the options of a solver that has VelocitySolver::Options::method and factor.
+OptionList& list_linear_solver(OptionList& list, std::string& method, std::string& factor);
+
 }  // namespace ccp

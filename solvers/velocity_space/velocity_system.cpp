@@ -1,5 +1,7 @@
 #include "solvers/velocity_space/velocity_system.hpp"
 
+#include "solvers/core/transfer.hpp"
+
 namespace ccp {
 
 const std::vector<std::string>& VelocitySystem::orderings() {
@@ -11,6 +13,12 @@ std::vector<std::string> VelocitySystem::preconditioners() {
   std::vector<std::string> names = body_preconditioner_ids();
   names.insert(names.begin(), "auto");
   return names;
+}
+
+DeviceArray<double*> VelocitySystem::lower_values() const {
+  std::vector<double> values;
+  lower_values(values);
+  return upload<DeviceArray<double*>>("ccp::VelocitySystem::values", values, values.size());
 }
 
 PosedSystem VelocitySystem::pose(long outer, const Teuchos::RCP<const Vector>& b) const {

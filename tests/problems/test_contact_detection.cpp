@@ -1,5 +1,4 @@
 // Contact detection and the problem made of spheres, by hand.
-#include "problems/base/pi.hpp"
 #include "problems/geometry/sphere_contacts.hpp"
 #include "problems/model/frame.hpp"
 
@@ -9,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "problems/base/pi.hpp"
 #include "tests/support.hpp"
 
 using namespace ccp;

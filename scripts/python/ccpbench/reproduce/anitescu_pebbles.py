@@ -15,6 +15,7 @@ from ccpbench.trajectory import Trajectory, read_trajectory
 
 LOADS = (125, 250, 500, 1000)    # pebbles
 RADIUS, VESSEL = 0.03, 0.25      # m: about a tennis ball's, and the vessel's
+DENSITY = 1700                   # kg/m^3
 ROW, PITCH = 5, 0.064            # a layer of the start is a square of so many; m between centres
 SHIFT = 0.015                    # m, at most: layers do not lie on each other
 REST = 1                         # s, after the last pebble could have fallen
@@ -38,7 +39,7 @@ bodies:
 
 LAYER = """\
   - shape: {{sphere: {radius}}}
-    density: 1700
+    density: {density}
     position: [{x:.4f}, {y:.4f}, {z:.4f}]
     copies: {{count: [{row}, {row}, 1], pitch: [{pitch}, {pitch}, 1]}}
 """
@@ -52,8 +53,8 @@ def scene_of(pebbles: int) -> str:
     text = SCENE.format(until=np.sqrt(2 * highest / GRAVITY) + REST, vessel=VESSEL)
     for layer in range(layers):
         x, y = -PITCH * (ROW - 1) / 2 + random.uniform(-SHIFT, SHIFT, 2)
-        text += LAYER.format(radius=RADIUS, x=x, y=y, z=RADIUS + PITCH * layer, row=ROW,
-                             pitch=PITCH)
+        text += LAYER.format(radius=RADIUS, density=DENSITY, x=x, y=y, z=RADIUS + PITCH * layer,
+                             row=ROW, pitch=PITCH)
     return text
 
 
@@ -72,7 +73,7 @@ def carried(motion: Trajectory) -> Floats:
     """[steps][2], weights of all pebbles: what floor and wall hold them up with."""
     if motion.obstacle_force is None:
         raise Failure("expected the forces of the obstacles")
-    mass = 1700 * 4 / 3 * np.pi * RADIUS**3 * motion.position.shape[1]
+    mass = DENSITY * 4 / 3 * np.pi * RADIUS**3 * motion.position.shape[1]
     upwards: Floats = -motion.obstacle_force[:, :, 2] / (mass * GRAVITY)
     return upwards
 

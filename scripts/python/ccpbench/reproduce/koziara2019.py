@@ -1,7 +1,8 @@
 """T. Koziara (2019): A projected quasi-Newton method for dynamic multibody frictional contact
 problems."""
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -41,18 +42,21 @@ def pqn_table(folder: Path) -> tuple[list[Run], Cells]:
     return runs, {key: totals(cell) for key, cell in cells.items()}
 
 
-def draw_maps(sheet: HeatSheet, row: int, table: Cells, cells: Sequence[Kind],
-              labels: Sequence[str]) -> None:
+def draw_maps(sheet: HeatSheet, row: int, table: Mapping[Any, Sequence[float]],
+              cells: Sequence[tuple[Any, ...]], labels: Sequence[str],
+              titles: Sequence[str] = TOTALS, unit: str = "") -> None:
     """A row of maps, a panel per total; delta to the right.
+    @param table   by delta and what `cells` has
     @param cells   from below
-    @param labels  what is written at them"""
+    @param labels  what is written at them
+    @param unit    of delta, after a comma"""
     deltas = sorted({key[0] for key in table})
-    for number, (axes, what) in enumerate(zip(sheet.grid[row], TOTALS, strict=True)):
+    for number, (axes, what) in enumerate(zip(sheet.grid[row], titles, strict=True)):
         values = [[table[delta, *cell][number] if (delta, *cell) in table else np.nan
                    for delta in deltas] for cell in cells]
         sheet.draw(axes, values, [f"{delta:g}" for delta in deltas], labels, log=number != 1)
         panel_title(axes, what)
-        axes.set_xlabel(r"$\delta$")
+        axes.set_xlabel(rf"$\delta${unit}")
 
 
 def instances_of(runs: Sequence[Run]) -> str:

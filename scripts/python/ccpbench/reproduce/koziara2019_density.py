@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 
 from ccpbench.figures import HeatSheet
 from ccpbench.problem import Bodies, Problem, read_problem, write_problem
-from ccpbench.reproduce.drawing import panel_title
-from ccpbench.reproduce.koziara2019 import TOTALS, Totals, instances_of, totals
+from ccpbench.reproduce.koziara2019 import TOTALS, Totals, draw_maps, instances_of, totals
 from ccpbench.reproduce.koziara2019_drum import RESIDUAL
 from ccpbench.reproduce.workshop import RESULTS_TOO, Failure, Workshop, with_options
 from ccpbench.results import Run, read_result
@@ -24,6 +23,7 @@ PATIENCE = 200                       # iterations a step, at most
 KINDS: dict[str, tuple[str, dict[str, object], float, int]] = {
     "rigid": ("(a) rigid", {}, 0.25, 10),
     "soft": ("(b) pseudo-rigid", {"pseudo_rigid": "true"}, 0.01, 5)}
+RELATIVE = ", avg N$_{ii}$"           # what delta is in
 OF_MOTION = ("iterations of a converged step", "steps that failed", "GMRES iterations of all steps")
 
 
@@ -76,20 +76,16 @@ def draw_motions(folder: Path) -> Figure:
     sheet = HeatSheet(motions.values(), len(KINDS), len(OF_MOTION),
                       f"{one.option['bodies']} ellipsoids in a drum with lifters, "
                       f"{steps:,} steps")
-    for row, (kind, (title, *_)) in zip(sheet.grid, KINDS.items(), strict=True):
-        cells = {key[1:]: of_motion(motion, steps) for key, motion in motions.items()
-                 if key[0] == kind}
-        for number, (axes, what) in enumerate(zip(row, OF_MOTION, strict=True)):
-            sheet.draw(axes, [[cells[density, delta][number] for delta in DELTAS]
-                              for density in DENSITIES], [f"{delta:g}" for delta in DELTAS],
-                       [f"{density:g}" for density in DENSITIES], log=number != 1)
-            panel_title(axes, what)
-            axes.set_xlabel(r"$\delta$, avg N$_{ii}$")
-        row[0].set_ylabel(f"{title}: density [kg/m\u00b3]")
+    for row, (kind, (title, *_)) in enumerate(KINDS.items()):
+        cells = {(delta, density): of_motion(motion, steps)
+                 for (of_kind, density, delta), motion in motions.items() if of_kind == kind}
+        draw_maps(sheet, row, cells, [(density,) for density in DENSITIES],
+                  [f"{density:g}" for density in DENSITIES], OF_MOTION, RELATIVE)
+        sheet.grid[row, 0].set_ylabel(f"{title}: density [kg/m\u00b3]")
         for density in DENSITIES:
             print(f"{title}, {density:g} kg/m3: " + "; ".join(
                 "delta {:g}: {:.1f} iterations, {:.0f} failed, {:.0f} GMRES".format(
-                    delta, *cells[density, delta]) for delta in DELTAS))
+                    delta, *cells[delta, density]) for delta in DELTAS))
     return sheet.figure
 
 
@@ -148,15 +144,13 @@ def draw_densities(folder: Path) -> Figure:
                 every += runs
                 cells[scale, density, delta] = totals(runs)
     sheet = HeatSheet(every, len(SCALES), 2, instances_of(every))
-    for row, (title, scale) in zip(sheet.grid, SCALES.items(), strict=True):
-        for number, axes in enumerate(row):
-            sheet.draw(axes, [[cells[scale, density, delta][number] for delta in FROZEN_DELTAS]
-                              for density in FACTORS], [f"{delta:g}" for delta in FROZEN_DELTAS],
-                       [f"{density:g}" for density in FACTORS], log=number == 0)
-            panel_title(axes, TOTALS[number])
-            axes.set_xlabel(r"$\delta$, avg N$_{ii}$")
-        row[0].set_ylabel(f"density; {title}")
-        best = [min(FROZEN_DELTAS, key=lambda one: cells[scale, density, one][2])
+    for row, (title, scale) in enumerate(SCALES.items()):
+        of_scale = {(delta, density): numbers
+                    for (one, density, delta), numbers in cells.items() if one == scale}
+        draw_maps(sheet, row, of_scale, [(density,) for density in FACTORS],
+                  [f"{density:g}" for density in FACTORS], TOTALS[:2], RELATIVE)
+        sheet.grid[row, 0].set_ylabel(f"density; {title}")
+        best = [min(FROZEN_DELTAS, key=lambda one: of_scale[one, density][2])
                 for density in FACTORS]
         print(f"{title}: fewest iterations with delta = " + ", ".join(
             f"{delta:g} (density {density:g})"
