@@ -21,12 +21,10 @@ using namespace ccp::micro;
 void copy(benchmark::State& state) {
   const std::size_t length = 7 * host().contacts();
   const VectorView from("ccp::micro::from", length), to("ccp::micro::to", length);
-  for (auto _ : state) {
+  measure(state, 112, [&] {
     Kokkos::parallel_for(
         "ccp::micro::copy", range(length), KOKKOS_LAMBDA(int i) { to(i) = from(i); });
-    fence();
-  }
-  report(state, static_cast<double>(state.iterations()), 112);
+  });
 }
 BENCHMARK(copy)->Unit(benchmark::kMicrosecond);
 
@@ -35,26 +33,21 @@ void delassus_apply(benchmark::State& state) {
   const auto n = device().delassus();
   Vector x(device().map(), 1), y(device().map(), 1);
   x.putScalar(1);
-  for (auto _ : state) {
-    n->apply(x, y);
-    fence();
-  }
-  report(state, static_cast<double>(state.iterations()), 112);
+  measure(state, 112, [&] { n->apply(x, y); });
 }
 BENCHMARK(delassus_apply)->Unit(benchmark::kMicrosecond);
 
 /// A hundred iterations of a solver from gamma = 0, without its setup.
 void iterations(benchmark::State& state, const char* spec, double bytes) {
-  constexpr long count = 100;
+  constexpr int count = 100;
   const auto solver = make_solver(SolverSpec::parse(spec));
   solver->setup(device());
-  for (auto _ : state) {
+  const auto solve = [&] {
     Vector gamma(device().map(), 1);
     IterationLimit limit(count);
     solver->solve(gamma, limit);
-    fence();
-  }
-  report(state, static_cast<double>(state.iterations() * count), bytes);
+  };
+  measure(state, bytes, solve, count);
 }
 
 // The product's 112 bytes with p also read and written in place of the result, r, normal, step, mu.
@@ -82,11 +75,8 @@ void ipm_krylov_iteration(benchmark::State& state) {
     krylov += static_cast<double>(info.counters.krylov);
     seconds += info.timers.at("krylov");
   }
-  const double contacts = static_cast<double>(host().contacts());
   const double bytes = 112 + 104 + 96 + 14 * 24;  // N p, P and R, preconditioner, 14 vector streams
-  state.counters["s/contact"] = seconds / (krylov * contacts);
-  state.counters["bytes/contact"] = bytes;
-  state.counters["B/s"] = bytes * contacts * krylov / seconds;
+  report(state, krylov, bytes, seconds);
 }
 BENCHMARK(ipm_krylov_iteration)->Unit(benchmark::kMillisecond)->Iterations(1);
 
@@ -94,8 +84,7 @@ void referee(benchmark::State& state) {
   Referee judge(device());
   Vector gamma(device().map(), 1);
   gamma.putScalar(0.01);
-  for (auto _ : state) benchmark::DoNotOptimize(judge.measure(gamma));
-  report(state, static_cast<double>(state.iterations()), 208);
+  measure(state, 208, [&] { benchmark::DoNotOptimize(judge.measure(gamma)); });
 }
 BENCHMARK(referee)->Unit(benchmark::kMicrosecond);
 

@@ -1,6 +1,9 @@
 #include "harness/micro/micro.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <ctime>
+#include <map>
 
 #include "problems/base/error.hpp"
 #include "problems/base/options.hpp"
@@ -24,6 +27,25 @@ ContactProblem load() {
   return repeated(problem, copies);
 }
 
+double measure_triad(std::size_t length) {
+  const VectorView a(to_be_filled("ccp::micro::a"), length), b("ccp::micro::b", length),
+      c("ccp::micro::c", length);
+  const auto pass = [&] {
+    const double start = processor_seconds();
+    Kokkos::parallel_for(
+        "ccp::micro::triad", range(length), KOKKOS_LAMBDA(int i) { a(i) = b(i) + 3 * c(i); });
+    fence();
+    return processor_seconds() - start;
+  };
+  double best = pass(), total = 0;
+  for (int k = 0; k < 5 || total < 0.05; ++k) {
+    const double seconds = pass();
+    best = std::min(best, seconds);
+    total += seconds;
+  }
+  return 24 * static_cast<double>(length) / best;
+}
+
 }  // namespace
 
 const ContactProblem& host() {
@@ -36,13 +58,27 @@ const Problem& device() {
   return *problem;
 }
 
-void report(benchmark::State& state, double items, double bytes) {
+double triad_rate(double bytes) {
+  static std::map<std::size_t, double> known;
+  const auto length = std::max<std::size_t>(1, static_cast<std::size_t>(bytes / 24));
+  const auto [at, added] = known.try_emplace(length);
+  if (added) at->second = measure_triad(length);
+  return at->second;
+}
+
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+void report(benchmark::State& state, double items, double bytes, double seconds) {
   const double contacts = items * static_cast<double>(host().contacts());
-  state.counters["s/contact"] =
-      benchmark::Counter(contacts, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  const double rate = contacts * bytes / seconds;
+  state.counters["s/contact"] = seconds / contacts;
   state.counters["bytes/contact"] = bytes;
-  state.counters["B/s"] = benchmark::Counter(contacts * bytes, benchmark::Counter::kIsRate,
-                                             benchmark::Counter::kIs1000);
+  state.counters["B/s"] = rate;
+  state.counters["of_triad"] = rate / triad_rate(bytes * static_cast<double>(host().contacts()));
 }
 
 }  // namespace ccp::micro

@@ -12,7 +12,28 @@ namespace ccp::micro {
 const ContactProblem& host();
 const Problem& device();
 
-/// Reports time and bytes per contact: `bytes` is what one item must move at least.
-void report(benchmark::State& state, double items, double bytes);
+/// Bytes per second of a triad, a = b + 3 c, whose three arrays take `bytes` together: what memory
+/// can do at that size, be it a cache. Measured once per size, the best of some 50 ms.
+double triad_rate(double bytes);
+
+/// Time that this thread has had of a processor, which other work does not lengthen.
+double processor_seconds();
+
+/// Reports time and bytes per contact, and which share of triad_rate that is.
+/// @param items    done in those seconds
+/// @param bytes    per contact, that one item must move at least
+void report(benchmark::State& state, double items, double bytes, double seconds);
+
+/// Times kernel(), which does so many items at a time, and reports.
+template <class Kernel>
+void measure(benchmark::State& state, double bytes, const Kernel& kernel, double items = 1) {
+  const double start = processor_seconds();
+  for (auto _ : state) {
+    kernel();
+    fence();
+  }
+  report(state, items * static_cast<double>(state.iterations()), bytes,
+         processor_seconds() - start);
+}
 
 }  // namespace ccp::micro

@@ -44,8 +44,17 @@ class BodyPools {
   void assemble(const DeviceArray<Sym3*>& k, const DeviceArray<CrossBlock*>& cross,
                 double* diagonal, double* off_diagonal) const;
 
- private:
+  // Public only because device lambdas may not live in private members, nor hold what is private.
   void make_rows(const Problem& problem, const ConstraintMap& map);
+  /// A block beside the diagonal that has such triples.
+  struct Block {
+    int row, column;  ///< positions of the bodies
+    int left, right;  ///< which blocks among those stored
+    int first, past;  ///< in block_triple_
+    int fresh;        ///< no contact has a part in it
+  };
+
+ private:
   void list_blocks(const Places& places, const std::vector<int>& ends);
 
   int first_ = 0, size_ = 0, rolling_ = 0;
@@ -56,13 +65,6 @@ class BodyPools {
   DeviceArray<const int*> offset_, incidence_;  ///< of every body: 2 j + side
   DeviceArray<double* [2][18]> row_;            ///< [size] of E, row-major 3 x 6
   DeviceArray<double* [2][18]> contact_row_;    ///< [rolling] the same of their contacts
-  // Blocks beside the diagonal that have such triples.
-  struct Block {
-    int row, column;  ///< positions of the bodies
-    int left, right;  ///< which blocks among those stored
-    int first, past;  ///< in block_triple_
-    int fresh;        ///< no contact has a part in it
-  };
   DeviceArray<const Block*> block_;
   DeviceArray<const int*> block_triple_;
 };

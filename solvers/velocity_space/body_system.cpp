@@ -43,9 +43,9 @@ class BodySystem : public VelocitySystem {
   void lower_pattern(std::vector<std::int64_t>& column_offsets,
                      std::vector<int>& rows) const override;
   void lower_values(std::vector<double>& values) const override {
-    download_to(values, lower_values());
+    download_to(values, device_lower_values());
   }
-  DeviceArray<double*> lower_values() const override;
+  DeviceArray<double*> device_lower_values() const override;
   int block_size() const override { return NB; }
   std::vector<double> block_norms() const override;
   void keep_blocks(const std::vector<char>& kept) override;
@@ -387,7 +387,7 @@ void BodySystem<NB>::lower_pattern(std::vector<std::int64_t>& column_offsets,
 }
 
 template <int NB>
-DeviceArray<double*> BodySystem<NB>::lower_values() const {
+DeviceArray<double*> BodySystem<NB>::device_lower_values() const {
   // Column q of block column j starts after NB^2 entries for each block before and the packed
   // diagonal blocks; within it come NB - q of the diagonal, then NB of each block.
   const auto row_offset = pattern_.row_offset, kept_offset = kept_offset_, kept = kept_;

@@ -100,7 +100,7 @@ bool ThinnedFactor::factorise() {
 }
 
 bool ThinnedFactor::factorise_shifted() {
-  if (on_device_) return on_device_->factorize(system_.lower_values(), shift_);
+  if (on_device_) return on_device_->factorize(system_.device_lower_values(), shift_);
   {
     const Stopwatch watch(info_.timers["transfer"]);
     system_.lower_values(values_);

@@ -15,7 +15,7 @@ std::vector<std::string> VelocitySystem::preconditioners() {
   return names;
 }
 
-DeviceArray<double*> VelocitySystem::lower_values() const {
+DeviceArray<double*> VelocitySystem::device_lower_values() const {
   std::vector<double> values;
   lower_values(values);
   return upload<DeviceArray<double*>>("ccp::VelocitySystem::values", values, values.size());

@@ -100,7 +100,7 @@ class VelocitySystem {
                              std::vector<int>& rows) const = 0;
   virtual void lower_values(std::vector<double>& values) const = 0;
   /// The same on the device; here a copy, for systems that make them on the host.
-  virtual DeviceArray<double*> lower_values() const;
+  virtual DeviceArray<double*> device_lower_values() const;
   /// Unknowns come in blocks of so many, which are in the pattern of A together or not at all.
   virtual int block_size() const { return 3; }
   /// Frobenius norms of A's blocks below the diagonal, in the order of lower_pattern(), no unit;

@@ -139,7 +139,8 @@ ContactState::Sums ContactState::scale(const ConstVectorView& d) {
   Sums sums;
   Kokkos::parallel_reduce(
       "ccp::Vipm::scale", range(stages(contacts)),
-      KOKKOS_LAMBDA(const int block, double& product, double& impulses, double& largest) {
+      KOKKOS_LAMBDA(const int block, double& product, double& impulses,
+                    double& largest) CCP_FLATTEN {
         const int begin = block * stage, count = staged_count(begin, contacts);
         const StagedContacts staged(given, begin, count);
         Vec3 r[stage], yielded[stage];
@@ -218,7 +219,7 @@ ContactState::Step ContactState::measure_step(const Direction& direction) {
   Kokkos::parallel_reduce(
       "ccp::Vipm::step", range(stages(contacts)),
       KOKKOS_LAMBDA(const int block, double& smallest, double& product, double& cross,
-                    double& square) {
+                    double& square) CCP_FLATTEN {
         const int begin = block * stage, count = staged_count(begin, contacts);
         const StagedContacts staged(given, begin, count);
         for (int c = begin; c < begin + count; ++c) {
@@ -298,7 +299,8 @@ void ContactState::corrector_target(double sigma_mu) {
   const auto given = given_;
   const int contacts = contacts_;
   Kokkos::parallel_for(
-      "ccp::Vipm::corrector_target", range(stages(contacts)), KOKKOS_LAMBDA(const int block) {
+      "ccp::Vipm::corrector_target", range(stages(contacts)),
+      KOKKOS_LAMBDA(const int block) CCP_FLATTEN {
         const int begin = block * stage, count = staged_count(begin, contacts);
         const StagedContacts staged(given, begin, count);
         CCP_LANES
@@ -325,7 +327,8 @@ void ContactState::centrality_target(double theta, const Band& band, const Vecto
   const auto k = k_;
   const int contacts = contacts_;
   Kokkos::parallel_for(
-      "ccp::Vipm::centrality_target", range(stages(contacts)), KOKKOS_LAMBDA(const int block) {
+      "ccp::Vipm::centrality_target", range(stages(contacts)),
+      KOKKOS_LAMBDA(const int block) CCP_FLATTEN {
         const int begin = block * stage, count = staged_count(begin, contacts);
         const StagedContacts staged(given, begin, count);
         CCP_LANES
