@@ -13,7 +13,7 @@ OrderedTriples::OrderedTriples(const Problem& problem, const DeviceArray<const i
       order_(order),
       compliance_("ccp::OrderedTriples::compliance",
                   problem.shared_delassus().constraints().compliance().extent(0)),
-      units_(problem),
+      units_(pool_units(problem)),
       scale_("ccp::OrderedTriples::scale", problem.triples()),
       rolling_of_("ccp::OrderedTriples::rolling_of", rolling_ > 0 ? contacts_ : 0),
       rows_(problem.pools().rows()),

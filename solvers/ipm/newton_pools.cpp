@@ -44,7 +44,7 @@ NewtonPools::NewtonPools(const Problem& problem, double regularization)
       cones_(static_cast<int>(std::count_if(problem.host().rolling.rho.begin(),
                                             problem.host().rolling.rho.end(),
                                             [](double rho) { return rho > 0; }))),
-      units_(problem),
+      units_(pool_units(problem)),
       contact_(problem.pools().contact()),
       second_("ccp::NewtonPools::second", rolling_),
       rows_(problem.pools().rows()),

@@ -2,11 +2,11 @@
 
 namespace ccp {
 
-PoolUnits::PoolUnits(const Problem& problem) : length(problem.pool_length()) {
+PoolUnits pool_units(const Problem& problem) {
   const ConstraintPools& pools = problem.pools();
   const DeviceArray<double*> limits("ccp::PoolUnits::limit", pools.rolling());
   const DeviceArray<Sym3*> blocks("ccp::PoolUnits::compliance", pools.size());
-  const auto unit_of = length;
+  const auto unit_of = problem.pool_length();
   const auto rho = pools.rho();
   const auto given = pools.compliance();
   const int rolling = pools.rolling();
@@ -18,8 +18,7 @@ PoolUnits::PoolUnits(const Problem& problem) : length(problem.pool_length()) {
         const Sym3 s = given(j);
         blocks(j) = symmetric([&](int p, int q) { return unit * unit * s(p, q); });
       });
-  limit = limits;
-  compliance = blocks;
+  return {unit_of, limits, blocks};
 }
 
 }  // namespace ccp

@@ -11,9 +11,7 @@ struct PoolUnits {
   DeviceArray<const double*> length;    ///< [pools] m
   DeviceArray<const double*> limit;     ///< [rolling] of a moment per normal impulse, no unit
   DeviceArray<const Sym3*> compliance;  ///< [pools] 1/kg; zero where none yields
-
-  PoolUnits() = default;
-  explicit PoolUnits(const Problem& problem);
 };
+PoolUnits pool_units(const Problem& problem);
 
 }  // namespace ccp

@@ -28,7 +28,7 @@ PoolState::PoolState(const Problem& problem, ContactState& contacts)
       equality_(problem.pools().equality()),
       given_(contacts.given()),
       place_("ccp::Vipm::place", rolling_),
-      units_(problem),
+      units_(pool_units(problem)),
       rows_(problem.pools().rows()),
       softness_(1e-8 * problem.delassus_scale()),
       r_("ccp::Vipm::pool_r", 3 * static_cast<std::size_t>(problem.pools().size())),
