@@ -58,26 +58,26 @@ void count_kokkos() {
 
 extern "C" {
 
-void* malloc(std::size_t size) {
+void* malloc(std::size_t size) noexcept {
   ccp::test::count(size);
   return __libc_malloc(size);
 }
-void* calloc(std::size_t number, std::size_t size) {
+void* calloc(std::size_t number, std::size_t size) noexcept {
   ccp::test::count(number * size);
   return __libc_calloc(number, size);
 }
-void* realloc(void* old, std::size_t size) {
+void* realloc(void* old, std::size_t size) noexcept {
   ccp::test::count(size);
   return __libc_realloc(old, size);
 }
-void* memalign(std::size_t alignment, std::size_t size) {
+void* memalign(std::size_t alignment, std::size_t size) noexcept {
   ccp::test::count(size);
   return __libc_memalign(alignment, size);
 }
-void* aligned_alloc(std::size_t alignment, std::size_t size) {
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
   return memalign(alignment, size);
 }
-int posix_memalign(void** out, std::size_t alignment, std::size_t size) {
+int posix_memalign(void** out, std::size_t alignment, std::size_t size) noexcept {
   void* found = memalign(alignment, size);
   if (!found) return ENOMEM;
   *out = found;
