@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The prepared run on a machine with a GPU: `scripts/test --cuda-pack` here, `--cuda` there.
 
-pack  puts stripped programs of a build, and the libraries that they need, into one archive of at
-      most 60 MiB: the device build's program and kernels, those of a build for the processor beside
-      it, then test programs in order of worth until the archive is full.
+pack  puts stripped programs of a build, and the libraries that they need but for those of CUDA's
+      toolkit, which run looks for, into one archive of at most 60 MiB: the device build's program
+      and kernels, those of a build for the processor beside it, then test programs in order of
+      worth until the archive is full.
 run   unit tests, then a table: products as a share of the copy bandwidth, and solves, on the device
       and beside it on the processor. Every part is a process with a time limit of its own: one that
       crashes or hangs costs its row. What is known is written after each part.
@@ -41,8 +42,9 @@ TESTS = ("test_cone", "test_constraint_map", "test_operators", "test_relaxation"
          "test_vipm", "test_methods", "test_linear", "test_allocations", "test_newton",
          "test_pools", "test_harness", "test_coulomb", "test_auto", "test_lcp", "test_claims",
          "test_golden")
-# Of the machine: glibc, and the driver.
+# Of the machine: glibc, the driver, and what of CUDA's toolkit takes a gigabyte.
 OF_THE_MACHINE = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|cuda))\.so(\.\d+)*$")
+OF_THE_TOOLKIT = re.compile(r"lib(cublas|cublasLt|cusolver|cusparse|nvJitLink)\.so\.\d+$")
 
 PROBLEM = ROOT / "problems/data/test-problem-3.h5"
 PROBLEM_CONTACTS = 43409
@@ -77,12 +79,24 @@ def libraries(program: Path) -> dict[str, Path]:
                     f"{(done.stderr + done.stdout).strip()}")
     found = {}
     for name, path in re.findall(r"^\s*(\S+) => (not found|\S+)", done.stdout, re.M):
-        if OF_THE_MACHINE.match(name):
+        if OF_THE_MACHINE.match(name) or OF_THE_TOOLKIT.match(name):
             continue
         if path == "not found":
             raise Fault(f"{program}: expected the library {name}, found none")
         found[name] = Path(path)
     return found
+
+
+def toolkit_folders() -> list[str]:
+    """Where this machine has libraries of CUDA's toolkit: beside nvcc, in /usr/local, or in Python
+    packages, as PyTorch brings them."""
+    nvcc = shutil.which("nvcc")
+    homes = [Path(nvcc).resolve().parent.parent] if nvcc else []
+    homes += sorted(Path("/usr/local").glob("cuda*"), reverse=True)
+    folders = [home / name for home in homes for name in ("lib64", "lib")]
+    folders += [found for site in sys.path for found in sorted(Path(site).glob("nvidia/*/lib"))]
+    return [str(folder) for folder in dict.fromkeys(folders) if folder.is_dir()
+            and any(OF_THE_TOOLKIT.match(path.name) for path in folder.iterdir())]
 
 
 class Archive:
@@ -193,7 +207,7 @@ class Build:
                        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         carried = self.folder.parent / "lib"
         if carried.is_dir():
-            environment["LD_LIBRARY_PATH"] = str(carried)
+            environment["LD_LIBRARY_PATH"] = ":".join([str(carried), *toolkit_folders()])
         return environment
 
     @property

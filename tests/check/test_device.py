@@ -13,6 +13,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/checks"))
@@ -189,6 +190,28 @@ class ArchiveTest(unittest.TestCase):
         self.assertFalse([name for name in found if name.startswith(("libc.", "ld-", "linux-vdso"))])
         with self.assertRaisesRegex(device.Fault, "expected a program with shared libraries"):
             device.libraries(Path(__file__))
+
+    def test_libraries_of_the_toolkit_stay_and_are_found(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for program, text in (("ldd", "libcublasLt.so.13 => not found\n libz.so.1 => /lib/z"),
+                                  ("nvcc", "")):
+                path = folder / "bin" / program
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(f"#!/bin/sh\necho ' {text}'\n")
+                path.chmod(0o755)
+            packages = folder / "site"
+            for made in (folder / "lib64/libcusolver.so.12", packages / "nvidia/cu13/lib/libcublas.so.13",
+                         packages / "nvidia/other/lib/libnccl.so.2"):
+                made.parent.mkdir(parents=True)
+                made.touch()
+            with mock.patch.dict(os.environ, PATH=f"{folder / 'bin'}:{os.environ['PATH']}"), \
+                    mock.patch.object(sys, "path", [*sys.path, str(packages)]):
+                self.assertEqual(device.libraries(folder), {"libz.so.1": Path("/lib/z")})
+                found = device.toolkit_folders()
+            self.assertEqual(found[0], str((folder / "lib64").resolve()))
+            self.assertIn(str(packages / "nvidia/cu13/lib"), found)
+            self.assertNotIn(str(packages / "nvidia/other/lib"), found)
 
 
 if __name__ == "__main__":
