@@ -27,6 +27,7 @@ ContactProblem load() {
   return repeated(problem, copies);
 }
 
+/// Bytes per second, the best of some 50 ms.
 double measure_triad(std::size_t length) {
   const VectorView a(to_be_filled("ccp::micro::a"), length), b("ccp::micro::b", length),
       c("ccp::micro::c", length);
@@ -46,6 +47,15 @@ double measure_triad(std::size_t length) {
   return 24 * static_cast<double>(length) / best;
 }
 
+/// The same with arrays of so many bytes together, measured once per size.
+double triad_rate(double bytes) {
+  static std::map<std::size_t, double> known;
+  const auto length = std::max<std::size_t>(1, static_cast<std::size_t>(bytes / 24));
+  const auto [at, added] = known.try_emplace(length);
+  if (added) at->second = measure_triad(length);
+  return at->second;
+}
+
 }  // namespace
 
 const ContactProblem& host() {
@@ -56,14 +66,6 @@ const ContactProblem& host() {
 const Problem& device() {
   static auto* problem = new Problem(host());  // outlives main's Kokkos session on purpose
   return *problem;
-}
-
-double triad_rate(double bytes) {
-  static std::map<std::size_t, double> known;
-  const auto length = std::max<std::size_t>(1, static_cast<std::size_t>(bytes / 24));
-  const auto [at, added] = known.try_emplace(length);
-  if (added) at->second = measure_triad(length);
-  return at->second;
 }
 
 double processor_seconds() {

@@ -12,14 +12,11 @@ namespace ccp::micro {
 const ContactProblem& host();
 const Problem& device();
 
-/// Bytes per second of a triad, a = b + 3 c, whose three arrays take `bytes` together: what memory
-/// can do at that size, be it a cache. Measured once per size, the best of some 50 ms.
-double triad_rate(double bytes);
-
 /// Time that this thread has had of a processor, which other work does not lengthen.
 double processor_seconds();
 
-/// Reports time and bytes per contact, and which share of triad_rate that is.
+/// Reports time and bytes per contact, and which share that is of a triad, a = b + 3 c, whose three
+/// arrays take as many bytes together: what memory can do at that size, be it a cache.
 /// @param items    done in those seconds
 /// @param bytes    per contact, that one item must move at least
 void report(benchmark::State& state, double items, double bytes, double seconds);

@@ -201,7 +201,8 @@ class ArchiveTest(unittest.TestCase):
                 path.write_text(f"#!/bin/sh\necho ' {text}'\n")
                 path.chmod(0o755)
             packages = folder / "site"
-            for made in (folder / "lib64/libcusolver.so.12", packages / "nvidia/cu13/lib/libcublas.so.13",
+            for made in (folder / "lib64/libcusolver.so.12",
+                         packages / "nvidia/cu13/lib/libcublas.so.13",
                          packages / "nvidia/other/lib/libnccl.so.2"):
                 made.parent.mkdir(parents=True)
                 made.touch()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_lanes.py SOURCE REPORT: has the compiler put the loops of SOURCE that ask for SIMD lanes into them?
+"""test_lanes.py SOURCE REPORT: are the loops of SOURCE that ask for SIMD lanes in them?
 
 REPORT is what GCC wrote with -fopt-info-vec-optimized while it compiled SOURCE. A call that is not
 inlined, or a branch, brings the scalar loop back without a word. Exit codes: 0 all of them; 1 not.
