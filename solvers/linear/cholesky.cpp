@@ -6,10 +6,13 @@
 #endif
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+
+#include "solvers/linear/supernodes.hpp"
 
 namespace ccp {
 namespace {
@@ -50,6 +53,7 @@ void check_pattern(const std::vector<std::int64_t>& offsets, const std::vector<i
 constexpr std::size_t small = 1000;
 
 using Index = SuiteSparse_long;
+static_assert(sizeof(Index) == sizeof(std::int64_t));
 
 /// CHOLMOD asks OpenMP for four threads whatever the run has, and the BLAS within them for the
 /// run's again: what act starts is at most the run's. act must not throw.
@@ -90,7 +94,9 @@ struct SparseCholesky::Cholmod {
   // Kept from one solve to the next.
   cholmod_dense *x = nullptr, *work_y = nullptr, *work_e = nullptr;
   double entries = 0, operations = 0;
-  bool factorized = false;
+  bool factorized = false, single = false;
+  std::unique_ptr<float[]> rounded;  ///< the entries of L, where they are kept in single precision
+  std::vector<double> work;
 
   Cholmod() { cholmod_l_start(&common); }
   ~Cholmod() {
@@ -163,6 +169,18 @@ struct SparseCholesky::Cholmod {
     values.resize(row.size());
     a = lower_triangle(offsets, rows);
   }
+  /// Keeps L in single precision only.
+  void round_entries() {
+    rounded.reset(new float[factor->xsize]);
+    std::copy_n(static_cast<const double*>(factor->x), factor->xsize, rounded.get());
+    // Back to the structure alone, which the next factorisation starts from.
+    require(cholmod_l_change_factor(CHOLMOD_PATTERN, 1, 1, 1, 1, factor, &common) != 0);
+  }
+  Supernodes supernodes() const {
+    const auto ints = [](const void* array) { return static_cast<const std::int64_t*>(array); };
+    return {factor->nsuper, ints(factor->super), ints(factor->pi), ints(factor->px),
+            ints(factor->s)};
+  }
   /// After a call that must not fail.
   void require(bool good) const {
     if (good) return;
@@ -172,10 +190,11 @@ struct SparseCholesky::Cholmod {
 };
 
 SparseCholesky::SparseCholesky(const std::vector<std::int64_t>& column_offsets,
-                               const std::vector<int>& rows, int block) {
+                               const std::vector<int>& rows, int block, bool single) {
   check_pattern(column_offsets, rows, block);
   cholmod_ = std::make_unique<Cholmod>();
   Cholmod& c = *cholmod_;
+  c.single = single;
   c.common.print = 0;  // no word on the terminal: trouble is a return value or an exception
   c.common.error_handler = nullptr;
   c.common.quick_return_if_not_posdef = 1;
@@ -198,13 +217,16 @@ bool SparseCholesky::factorize(const double* values) {
   Cholmod& c = *cholmod_;
   if (size() == 0) return c.factorized = true;
   c.factorized = false;
+  c.rounded = nullptr;  // its memory first
   for (std::size_t k = 0; k < c.source.size(); ++k) c.values[k] = values[c.source[k]];
   bool done = false;
   within_threads_of_run([&] { done = cholmod_l_factorize(&c.a, c.factor, &c.common) != 0; });
   c.require(done);
   // The second condition finds a NaN on the diagonal of L, which not every BLAS takes for a failed
   // pivot.
-  return c.factorized = c.factor->minor == c.factor->n && cholmod_l_rcond(c.factor, &c.common) > 0;
+  c.factorized = c.factor->minor == c.factor->n && cholmod_l_rcond(c.factor, &c.common) > 0;
+  if (c.factorized && c.single && c.factor->is_super) c.round_entries();
+  return c.factorized;
 }
 
 void SparseCholesky::solve(const double* b, double* x) {
@@ -214,6 +236,11 @@ void SparseCholesky::solve(const double* b, double* x) {
   if (n == 0) return;
   c.right.resize(n);
   for (std::size_t k = 0; k < n; ++k) c.right[k] = b[c.order[k]];
+  if (c.rounded) {
+    solve_by_supernodes(c.supernodes(), c.rounded.get(), c.right.data(), c.work);
+    for (std::size_t k = 0; k < n; ++k) x[c.order[k]] = c.right[k];
+    return;
+  }
   cholmod_dense right{};
   right.nrow = right.nzmax = right.d = n;
   right.ncol = 1;

@@ -151,7 +151,8 @@ class SchwarzPart {
 
   /// A solve begins, which knows of no factor.
   void begin(const SchwarzOptions& options, Info& info) {
-    const ThinnedFactor::Options thinned{options.thinning, true, options.rates};
+    ThinnedFactor::Options thinned{options.thinning, true, options.rates};
+    thinned.single = true;  // a preconditioner has digits to spare, and solves are what costs
     factor_ = std::make_unique<ThinnedFactor>(thinned, local_.system(), info);
   }
   /// @param blocks  K of the contacts of the rank's overlap, [contacts][6]

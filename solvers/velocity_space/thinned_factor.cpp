@@ -45,7 +45,8 @@ void ThinnedFactor::analyse() {
   system_.lower_pattern(diagonal_, rows);
   on_device_ = nullptr;
   cholesky_ = nullptr;  // its memory first
-  cholesky_ = std::make_unique<SparseCholesky>(diagonal_, rows, system_.block_size());
+  cholesky_ =
+      std::make_unique<SparseCholesky>(diagonal_, rows, system_.block_size(), options_.single);
   if constexpr (has_cusolver) {
     if (options_.library == "cusolver" && system_.size() > 0) {
       on_device_ = make_cusolver_factor(diagonal_, rows, cholesky_->order());

@@ -33,6 +33,8 @@ class ThinnedFactor {
     bool shifts = true;
     MachineRates rates{};
     std::string library = "cholmod";  ///< that factors: one of factor_libraries()
+    /// Whether CHOLMOD's is kept in single precision, good for a preconditioner alone.
+    bool single = false;
   };
 
   /// @param info  where factorisations are counted and timed

@@ -23,7 +23,7 @@ struct VipmOptions {
   int overlap = 6;                      ///< >= 0, with these: SchwarzOptions::overlap
   /// in (0, 1]: cg stops when no body's residual |M^-1/2 (b - S dz)| [m/s] is above
   /// this * mu / (sum gamma_n / n), mu = gamma.u / 2n
-  double forcing = 0.02;
+  double forcing = 0.05;
   double predictor_factor = 30;  ///< >= 1: the same for the predictor is this times forcing
   int cg_max_iterations = 3000;  ///< >= 1, per direction; one that meets it is not used
   int refinements = 3;           ///< >= 0, at most, of a corrector solved by factorisation

@@ -341,7 +341,7 @@ class Simulate(CommandLine):
         with h5py.File(bed) as file:  # a bed, not columns of spheres that cannot roll
             self.assertLess(file["steps/kinetic"][-1], 2e-3 * file["steps/kinetic"][...].max())
             self.assertGreater(file["steps/contacts"][-1], 2 * 150)
-        self.assertLess(rest["values"]["highest"], 0.12)
+        self.assertLess(rest["values"]["highest"], 0.15)  # one may lie on the others
         result = self.simulate(trench.format("wait=0"), "--from", bed, "--until", "0.6", "-o", out,
                                "--error", "1e-6")
         self.assertEqual(result["values"]["outside"], 0)

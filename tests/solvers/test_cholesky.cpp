@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 
 #include "solvers/core/trilinos.hpp"
 #include "solvers/linear/cholesky.hpp"
 #include "solvers/linear/permuted_pattern.hpp"
+#include "solvers/linear/supernodes.hpp"
 #include "tests/support.hpp"
 
 namespace ccp::test {
@@ -110,6 +112,75 @@ TEST_CASE("cholesky: one analysis serves many values") {
     factor.solve(grid->times(x).data(), found.data());
     CHECK(relative_difference(found, x) < 1e-11);
   }
+}
+
+// Entries of L that are rounded to 24 bits are the factor of a matrix nearby: solutions have some
+// seven digits, and products with its inverse are symmetric to more than that.
+TEST_CASE("cholesky: a factor kept in single precision") {
+  const int k = 12;
+  const Grid first(k, 1e-3), second(k, 2);
+  SparseCholesky rounded(first.offsets, first.rows, 1, true);
+  REQUIRE(rounded.flops() >= 40 * rounded.factor_entries());  // by supernodes
+  const auto n = static_cast<std::size_t>(rounded.size());
+  const auto x = random_vector(n, 3), y = random_vector(n, 4);
+  for (const Grid* grid : {&first, &second, &first}) {
+    REQUIRE(rounded.factorize(grid->values.data()));
+    std::vector<double> found(n), by_x(n), by_y(n);
+    rounded.solve(grid->times(x).data(), found.data());
+    const double error = relative_difference(found, x);
+    CHECK(error < 1e-4);
+    CHECK(error > 1e-9);
+    rounded.solve(x.data(), by_x.data());
+    rounded.solve(y.data(), by_y.data());
+    const double one = std::inner_product(x.begin(), x.end(), by_y.begin(), 0.0),
+                 other = std::inner_product(y.begin(), y.end(), by_x.begin(), 0.0);
+    CHECK(std::abs(one - other) <
+          1e-13 * std::inner_product(x.begin(), x.end(), by_x.begin(), 0.0));
+  }
+  Grid bad = first;
+  bad.values[0] = -1;
+  std::vector<double> nothing(n);
+  CHECK_FALSE(rounded.factorize(bad.values.data()));
+  CHECK_THROWS_AS(rounded.solve(nothing.data(), nothing.data()), std::logic_error);
+  CHECK(rounded.factorize(first.values.data()));
+}
+
+TEST_CASE("supernodes: columns one by one and in groups, in both types") {
+  // One supernode of seven columns and three rows below it, then one of three columns: the inverse
+  // of L L^T takes back what L and L^T have done.
+  const std::vector<std::int64_t> column{0, 7, 10}, row{0, 10, 13}, entry{0, 70};
+  std::vector<std::int64_t> rows(13);
+  std::iota(rows.begin(), rows.begin() + 10, 0);
+  std::iota(rows.begin() + 10, rows.end(), 7);
+  const Supernodes nodes{2, column.data(), row.data(), entry.data(), rows.data()};
+  std::vector<double> l(79, 0.0);
+  std::vector<float> rounded(79, 0.0F);
+  double dense[10][10] = {};
+  for (int node = 0; node < 2; ++node) {
+    const int first = node == 0 ? 0 : 7, height = node == 0 ? 10 : 3, width = node == 0 ? 7 : 3;
+    for (int j = 0; j < width; ++j) {
+      for (int i = j; i < height; ++i) {
+        const double value = i == j ? 2 + 0.25 * j : 0.125 * ((3 * i + 5 * j) % 7 - 3);
+        const int place = (node == 0 ? 0 : 70) + j * height + i;
+        l[place] = value;
+        rounded[place] = static_cast<float>(value);  // of few bits: exact
+        dense[first + i][first + j] = value;
+      }
+    }
+  }
+  const auto x = random_vector(10, 7);
+  std::vector<double> lower(10, 0.0), b(10, 0.0), work;
+  for (int i = 0; i < 10; ++i) {
+    for (int j = 0; j < 10; ++j) lower[i] += dense[j][i] * x[j];  // L^T x
+  }
+  for (int i = 0; i < 10; ++i) {
+    for (int j = 0; j < 10; ++j) b[i] += dense[i][j] * lower[j];
+  }
+  std::vector<double> found = b, again = b;
+  solve_by_supernodes(nodes, l.data(), found.data(), work);
+  solve_by_supernodes(nodes, rounded.data(), again.data(), work);
+  CHECK(relative_difference(found, x) < 1e-14);
+  CHECK(relative_difference(again, x) < 1e-14);
 }
 
 //     | 4 1   1    |
