@@ -145,7 +145,7 @@ TEST_CASE("cholesky: a factor kept in single precision") {
   CHECK(rounded.factorize(first.values.data()));
 }
 
-TEST_CASE("supernodes: columns one by one and in groups, in both types") {
+TEST_CASE("supernodes: columns one by one and in groups") {
   // One supernode of seven columns and three rows below it, then one of three columns: the inverse
   // of L L^T takes back what L and L^T have done.
   const std::vector<std::int64_t> column{0, 7, 10}, row{0, 10, 13}, entry{0, 70};
@@ -153,8 +153,7 @@ TEST_CASE("supernodes: columns one by one and in groups, in both types") {
   std::iota(rows.begin(), rows.begin() + 10, 0);
   std::iota(rows.begin() + 10, rows.end(), 7);
   const Supernodes nodes{2, column.data(), row.data(), entry.data(), rows.data()};
-  std::vector<double> l(79, 0.0);
-  std::vector<float> rounded(79, 0.0F);
+  std::vector<float> l(79, 0.0F);
   double dense[10][10] = {};
   for (int node = 0; node < 2; ++node) {
     const int first = node == 0 ? 0 : 7, height = node == 0 ? 10 : 3, width = node == 0 ? 7 : 3;
@@ -162,8 +161,7 @@ TEST_CASE("supernodes: columns one by one and in groups, in both types") {
       for (int i = j; i < height; ++i) {
         const double value = i == j ? 2 + 0.25 * j : 0.125 * ((3 * i + 5 * j) % 7 - 3);
         const int place = (node == 0 ? 0 : 70) + j * height + i;
-        l[place] = value;
-        rounded[place] = static_cast<float>(value);  // of few bits: exact
+        l[place] = static_cast<float>(value);  // of few bits: exact
         dense[first + i][first + j] = value;
       }
     }
@@ -176,11 +174,8 @@ TEST_CASE("supernodes: columns one by one and in groups, in both types") {
   for (int i = 0; i < 10; ++i) {
     for (int j = 0; j < 10; ++j) b[i] += dense[i][j] * lower[j];
   }
-  std::vector<double> found = b, again = b;
-  solve_by_supernodes(nodes, l.data(), found.data(), work);
-  solve_by_supernodes(nodes, rounded.data(), again.data(), work);
-  CHECK(relative_difference(found, x) < 1e-14);
-  CHECK(relative_difference(again, x) < 1e-14);
+  solve_by_supernodes(nodes, l.data(), b.data(), work);
+  CHECK(relative_difference(b, x) < 1e-14);
 }
 
 //     | 4 1   1    |
