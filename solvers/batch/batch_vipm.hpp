@@ -11,7 +11,7 @@ class BatchVipm : public BatchSolver {
  public:
   struct Options {
     int refinements = 3;
-    double step_fraction = 0.99, start = 10, forcing = 0.05;
+    double step_fraction = 0.99, start = 3, forcing = 0.2;
     int max_outer = 100;
   };
   /// Arrays of the contacts [3n], in world axes, and of the bodies' unknowns [6 (m + 1)].

@@ -12,7 +12,8 @@
 namespace ccp {
 
 struct CoulombOptions {
-  std::string inner = "vipm";      ///< a solver of the convex law, id or id[name=value,...]
+  /// A solver of the convex law, id or id[name=value,...].
+  std::string inner = "vipm[start=10]";
   std::string iteration = "auto";  ///< auto, newton, anderson, plain, lagged; auto: newton where
                                    ///< the inner solver can, else anderson
   int memory = 50;                 ///< >= 1: differences that anderson keeps

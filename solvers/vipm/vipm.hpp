@@ -23,13 +23,13 @@ struct VipmOptions {
   int overlap = 6;                      ///< >= 0, with these: SchwarzOptions::overlap
   /// in (0, 1]: cg stops when no body's residual |M^-1/2 (b - S dz)| [m/s] is above
   /// this * mu / (sum gamma_n / n), mu = gamma.u / 2n
-  double forcing = 0.05;
+  double forcing = 0.2;
   double predictor_factor = 30;  ///< >= 1: the same for the predictor is this times forcing
   int cg_max_iterations = 3000;  ///< >= 1, per direction; one that meets it is not used
   int refinements = 3;           ///< >= 0, at most, of a corrector solved by factorisation
   int corrections = 2;           ///< >= 0, at most, of centrality, of a direction
   double step_fraction = 0.99;   ///< in (0, 1]: theta = min(1, this * the longest step inside)
-  double start = 10;             ///< > 0: cold, gamma = this * q/s [N s] along every normal
+  double start = 3;              ///< > 0: cold, gamma = this * q/s [N s] along every normal
   double tolerance = 1e-10;      ///< >= 0, on the own residual (below), no unit
   int max_outer = 100;           ///< >= 1
 };

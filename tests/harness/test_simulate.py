@@ -336,13 +336,14 @@ class Simulate(CommandLine):
         out, bed = self.path("blade.h5"), self.path("bed.h5")
         # Under an edge at 20 mm spheres of up to 32 mm jam, and such a step has no solution.
         trench = "blade[spheres=150,length=0.4,width=0.15,blade=0.06,edge=0.05,{}]"
-        # Which sphere ends up highest, and where, from 0.06 to 0.13 m, hangs on the last digits.
-        rest = self.simulate(trench.format("speed=0"), "--until", "0.8", "--error", "1e-6", "-o",
-                             bed, "--solver", "vipm[forcing=0.02]")
+        self.simulate(trench.format("speed=0"), "--until", "0.8", "--error", "1e-6", "-o", bed,
+                      "--solver", "vipm")
         with h5py.File(bed) as file:  # a bed, not columns of spheres that cannot roll
             self.assertLess(file["steps/kinetic"][-1], 2e-3 * file["steps/kinetic"][...].max())
             self.assertGreater(file["steps/contacts"][-1], 2 * 150)
-        self.assertLess(rest["values"]["highest"], 0.12)
+            top = file["bodies/position"][-1, :, 2] + file["bodies/size"][:, 0]
+        # 0.060 to 0.066 m, whatever solves. The highest of all, 0.06 to 0.13 m, hangs on chance.
+        self.assertLess(np.quantile(top, 0.95), 0.075)
         result = self.simulate(trench.format("wait=0"), "--from", bed, "--until", "0.6", "-o", out,
                                "--error", "1e-6")
         self.assertEqual(result["values"]["outside"], 0)

@@ -753,10 +753,11 @@ TEST_CASE("vipm's iterations depend on the parts, not on the ranks that have the
   const ProblemPart part = read_part(file.path(), mpi.world());
   const Problem problem(part.problem, part.distribution);
   std::vector<long> krylov;
+  // To 1e-6 incomplete factors alone take a thousand iterations, whose number hangs on rounding.
   for (const char* const solver :
        {"vipm[parts=12,overlap=4,tolerance=1e-6]",
         "vipm[parts=24,overlap=4,tolerance=1e-6,corrections=0]",
-        "vipm[parts=12,overlap=4,tolerance=1e-6,preconditioner=block_ic1,linear_solver=cg]",
+        "vipm[parts=12,overlap=4,tolerance=1e-5,preconditioner=block_ic1,linear_solver=cg]",
         "vipm[parts=12,overlap=4,tolerance=1e-6,preconditioner=block_ic1]"}) {
     INFO(solver);
     Vector expected(whole.map(), 1), found(problem.map(), 1);
