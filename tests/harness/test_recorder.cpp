@@ -133,10 +133,13 @@ TEST_CASE("looking stays within its budget on a long run") {
   solver.own_residual = [](long k) { return std::pow(0.3, static_cast<double>(k)); };
   const RecorderOptions options;
   constexpr double look = 0.01;
+  double longest = 0;  // of a look: on a busy machine much more than that
   int looks = 0;
   Recorder recorder(map, options, [&](const Vector&) {
     ++looks;
+    const double start = now();
     wait(look);
+    longest = std::max(longest, now() - start);
     Measures m;
     m[Measure::residual] = 1;
     return m;
@@ -145,7 +148,7 @@ TEST_CASE("looking stays within its budget on a long run") {
   CHECK(done.info.status == Status::converged);
   CHECK(looks > options.free_samples + 1);
   CHECK(recorder.excluded() <=
-        options.budget * recorder.elapsed() + (options.free_samples + 1) * 2 * look);
+        options.budget * recorder.elapsed() + (options.free_samples + 1) * 2 * longest);
 }
 
 TEST_CASE("looks come when iterations grow by the factor") {
