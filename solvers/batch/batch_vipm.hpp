@@ -2,6 +2,7 @@
 
 #include "problems/base/sym3.hpp"
 #include "solvers/batch/batch.hpp"
+#include "solvers/vipm/vipm.hpp"
 
 namespace ccp {
 
@@ -9,10 +10,13 @@ namespace ccp {
 /// at in every iteration, and the best impulses are the answer. Form: bodies. Law: convex.
 class BatchVipm : public BatchSolver {
  public:
+  /// Those of VipmOptions that it has, by the same defaults.
   struct Options {
-    int refinements = 3;
-    double step_fraction = 0.99, start = 3, forcing = 0.2;
-    int max_outer = 100;
+    int refinements = VipmOptions().refinements;
+    double step_fraction = VipmOptions().step_fraction;
+    double start = VipmOptions().start;
+    double forcing = VipmOptions().forcing;
+    int max_outer = VipmOptions().max_outer;
   };
   /// Arrays of the contacts [3n], in world axes, and of the bodies' unknowns [6 (m + 1)].
   struct State {
