@@ -39,7 +39,7 @@ bool Recorder::wants_to_look(const Progress& progress, double elapsed) const {
   if (samples_.empty()) return true;
   const Sample& last = samples_.back();
   if (progress.counters.outer <= last.counters.outer) return false;
-  const bool affordable = samples_.size() < static_cast<std::size_t>(options_.free_samples) ||
+  const bool affordable = progress.counters.outer <= options_.free_iterations ||
                           spent_looking_ + cost_of_a_look_ <= options_.budget * elapsed;
   if (!affordable) return false;
   const bool iterations_grew = static_cast<double>(progress.counters.outer) >=
@@ -76,7 +76,7 @@ void Recorder::record(Sample sample, const Vector& gamma) {
   sample.measures = judge_(gamma);
   fence();
   cost_of_a_look_ = ranks_.of_first(seconds_since(look_began_));
-  spent_looking_ += cost_of_a_look_;
+  if (sample.counters.outer > options_.free_iterations) spent_looking_ += cost_of_a_look_;
   samples_.push_back(sample);
 
   for (const Measure measure : all_measures()) {

@@ -26,8 +26,8 @@ struct RecorderOptions {
   double growth = 1.2;        ///< look when iterations or time grew by this factor
   double fine_growth = 1.02;  ///< the same while a target is within `near` of what is measured
   double near = 3;
-  double budget = 0.2;   ///< evaluation may take this part of the solve time ...
-  int free_samples = 5;  ///< ... after this many looks at any price
+  double budget = 0.2;         ///< looks may take this part of the solve time ...
+  long free_iterations = 100;  ///< ... without those up to this one, all of them granted
 };
 
 /// One look at the iterate.
@@ -107,7 +107,8 @@ class Recorder : public Observer, public KnownAim {
   RankTimes spent_with_ranks_;
   double growth_;
   SolveClock::Time::time_point look_began_{};
-  double cost_of_a_look_ = 0, spent_looking_ = 0;  ///< s of judging, without what `progressed` does
+  double cost_of_a_look_ = 0;  ///< s of judging, without what `progressed` does
+  double spent_looking_ = 0;   ///< the same, of all looks after the free ones
   double smallest_half_decade_ = std::numeric_limits<double>::infinity();
   bool stop_reached_ = false, limit_passed_ = false, looked_last_ = false;
 };

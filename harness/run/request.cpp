@@ -314,7 +314,7 @@ std::vector<RequestField> make_fields() {
           .in_studies()
           .in_keys(),
       not_negative("look_budget", &Recorder::budget,
-                   "Part of the solve time that looks at the iterate may take")
+                   "Part of the solve time that looks at the iterate may take after 100 iterations")
           .on_command_line("--look-budget")
           .in_studies()
           .in_keys(InKey::unless_default),

@@ -6,6 +6,8 @@
 #endif
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -95,7 +97,7 @@ struct SparseCholesky::Cholmod {
   cholmod_dense *x = nullptr, *work_y = nullptr, *work_e = nullptr;
   double entries = 0, operations = 0;
   bool factorized = false, single = false;
-  std::unique_ptr<float[]> rounded;  ///< the entries of L, where they are kept in single precision
+  float* rounded = nullptr;  ///< the entries of L, where they are kept in single precision
   std::vector<double> work;
 
   Cholmod() { cholmod_l_start(&common); }
@@ -103,6 +105,7 @@ struct SparseCholesky::Cholmod {
     cholmod_l_free_dense(&x, &common);
     cholmod_l_free_dense(&work_y, &common);
     cholmod_l_free_dense(&work_e, &common);
+    drop_rounded();
     cholmod_l_free_factor(&factor, &common);
     cholmod_l_finish(&common);
   }
@@ -169,12 +172,29 @@ struct SparseCholesky::Cholmod {
     values.resize(row.size());
     a = lower_triangle(offsets, rows);
   }
-  /// Keeps L in single precision only.
+  /// Keeps L in single precision only, in the first half of its own memory: the two never take
+  /// more than the one in double precision.
   void round_entries() {
-    rounded.reset(new float[factor->xsize]);
-    std::copy_n(static_cast<const double*>(factor->x), factor->xsize, rounded.get());
-    // Back to the structure alone, which the next factorisation starts from.
-    require(cholmod_l_change_factor(CHOLMOD_PATTERN, 1, 1, 1, 1, factor, &common) != 0);
+    auto* const bytes = static_cast<unsigned char*>(factor->x);
+    constexpr std::size_t together = 1024;
+    std::array<double, together> from;
+    std::array<float, together> to;
+    for (std::size_t first = 0; first < factor->xsize; first += together) {
+      const std::size_t count = std::min(together, factor->xsize - first);
+      std::memcpy(from.data(), bytes + first * sizeof(double), count * sizeof(double));
+      std::copy_n(from.begin(), count, to.begin());
+      std::memcpy(bytes + first * sizeof(float), to.data(), count * sizeof(float));
+    }
+    // The structure alone, which the next factorisation starts from.
+    factor->x = nullptr;
+    factor->xtype = CHOLMOD_PATTERN;
+    std::size_t floats = factor->xsize * (sizeof(double) / sizeof(float));
+    rounded = static_cast<float*>(
+        cholmod_l_realloc(factor->xsize, sizeof(float), bytes, &floats, &common));
+  }
+  void drop_rounded() {
+    if (rounded == nullptr) return;
+    rounded = static_cast<float*>(cholmod_l_free(factor->xsize, sizeof(float), rounded, &common));
   }
   Supernodes supernodes() const {
     const auto ints = [](const void* array) { return static_cast<const std::int64_t*>(array); };
@@ -217,7 +237,7 @@ bool SparseCholesky::factorize(const double* values) {
   Cholmod& c = *cholmod_;
   if (size() == 0) return c.factorized = true;
   c.factorized = false;
-  c.rounded = nullptr;  // its memory first
+  c.drop_rounded();  // its memory first
   for (std::size_t k = 0; k < c.source.size(); ++k) c.values[k] = values[c.source[k]];
   bool done = false;
   within_threads_of_run([&] { done = cholmod_l_factorize(&c.a, c.factor, &c.common) != 0; });
@@ -236,8 +256,8 @@ void SparseCholesky::solve(const double* b, double* x) {
   if (n == 0) return;
   c.right.resize(n);
   for (std::size_t k = 0; k < n; ++k) c.right[k] = b[c.order[k]];
-  if (c.rounded) {
-    solve_by_supernodes(c.supernodes(), c.rounded.get(), c.right.data(), c.work);
+  if (c.rounded != nullptr) {
+    solve_by_supernodes(c.supernodes(), c.rounded, c.right.data(), c.work);
     for (std::size_t k = 0; k < n; ++k) x[c.order[k]] = c.right[k];
     return;
   }

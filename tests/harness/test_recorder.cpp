@@ -78,7 +78,7 @@ class FakeJudge {
 RecorderOptions every_iteration() {
   RecorderOptions options;
   options.growth = options.fine_growth = 1;
-  options.free_samples = 1000000;
+  options.free_iterations = 1000000;
   return options;
 }
 
@@ -131,7 +131,8 @@ TEST_CASE("looking stays within its budget on a long run") {
   solver.pause = 0.001;
   // The own residual falls all the time: there is always a reason to look.
   solver.own_residual = [](long k) { return std::pow(0.3, static_cast<double>(k)); };
-  const RecorderOptions options;
+  RecorderOptions options;
+  options.free_iterations = 5;
   constexpr double look = 0.01;
   double longest = 0;  // of a look: on a busy machine much more than that
   int looks = 0;
@@ -146,9 +147,35 @@ TEST_CASE("looking stays within its budget on a long run") {
   });
   const Run done = run(solver, recorder, map);
   CHECK(done.info.status == Status::converged);
-  CHECK(looks > options.free_samples + 1);
+  constexpr int start_and_answer = 2;
+  CHECK(looks > options.free_iterations + start_and_answer);
   CHECK(recorder.excluded() <=
-        options.budget * recorder.elapsed() + (options.free_samples + 1) * 2 * longest);
+        options.budget * recorder.elapsed() +
+            static_cast<double>(options.free_iterations + start_and_answer) * 2 * longest);
+}
+
+TEST_CASE("the first hundred iterations are seen however cheap they are beside a look") {
+  const auto map = make_map(3);
+  FakeSolver solver;
+  solver.iterations = 150;
+  RecorderOptions options;
+  options.targets = {{Measure::residual, 0.5}};
+  const auto judge = [](const Vector& gamma) {
+    wait(0.005);
+    return Measures(to_host(gamma)[0] >= 14 ? 0.4 : 100);
+  };
+  Recorder recorder(map, options, judge);
+  run(solver, recorder, map);
+  const auto& reached = recorder.targets().at(0).reached;
+  REQUIRE(reached);
+  CHECK(reached->counters.outer >= 14);
+  CHECK(reached->counters.outer <= 14 * options.growth);
+  const std::vector<Sample>& samples = recorder.samples();
+  for (std::size_t k = 1; k < samples.size() && samples[k].counters.outer <= 100; ++k) {
+    CAPTURE(samples[k].counters.outer);
+    CHECK(static_cast<double>(samples[k].counters.outer - 1) <=
+          options.growth * static_cast<double>(samples[k - 1].counters.outer));
+  }
 }
 
 TEST_CASE("looks come when iterations grow by the factor") {
@@ -354,7 +381,7 @@ TEST_CASE("the answer is judged even if no look came near it") {
   solver.iterations = 7;
   RecorderOptions options;
   options.growth = options.fine_growth = 1e9;
-  options.free_samples = 1;
+  options.free_iterations = 0;
   options.budget = 0;
   Recorder recorder(map, options, FakeJudge([](double k) { return k == 7 ? 1e-7 : 1.0; }));
   run(solver, recorder, map);

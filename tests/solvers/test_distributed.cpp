@@ -167,7 +167,7 @@ TEST_CASE("what ranks spend with each other is counted, without looks", "[ranks]
     RecorderOptions options;
     options.stop = {};
     options.iteration_limit = 30;
-    options.free_samples = 1000;
+    options.free_iterations = 1000;
     options.growth = 1;  // look at every iterate
     int looks = 0;
     Recorder recorder(problem.map(), options, [&](const Vector& gamma) {
