@@ -27,12 +27,17 @@ struct FindDirection {
   }
 };
 
-/// One contact's part of (N d).D^-1 (N d).
+/// One triple's part of (N d).D^-1 (N d): nothing where x + lambda d is zero, as the gradient there
+/// says nothing of the next step.
 struct ImageSquare {
+  ConstVectorView x, d;
   GradientMetric metric;
-  KOKKOS_INLINE_FUNCTION void operator()(const int c, const Vec3& velocity, double& square,
+  double lambda;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const int t, const Vec3& velocity, double& square,
                                          double& unused) const {
-    square = metric.inverse_square(c, velocity);
+    const Vec3 to = load3(x, t) + lambda * load3(d, t);
+    square = dot(to, to) > 0 ? metric.inverse_square(t, velocity) : 0;
     unused = 0;
   }
 };
@@ -98,18 +103,22 @@ double BbSolver::largest_step() const {
       KOKKOS_LAMBDA(const int c) { return metric.speed(c, load3(d, c)); }, &problem_->ranks());
 }
 
-double BbSolver::image_square() const {
+double BbSolver::image_square(double lambda) const {
   double square = 0, unused = 0;
+  const ImageSquare part{x_, d_, metric_, lambda};
   if (problem_->pools().empty()) {
-    delassus_->sum_velocities(image_d_, ImageSquare{metric_}, square, unused);
+    delassus_->sum_velocities(image_d_, part, square, unused);
     return square;
   }
   delassus_->product_of(image_d_, u_);
   const auto u = u_;
-  const GradientMetric metric = metric_;
   Kokkos::parallel_reduce(
       "ccp::Bb::image_square", range(problem_->triples()),
-      KOKKOS_LAMBDA(const int t, double& sum) { sum += metric.inverse_square(t, load3(u, t)); },
+      KOKKOS_LAMBDA(const int t, double& sum) {
+        double one = 0, none = 0;
+        part(t, load3(u, t), one, none);
+        sum += one;
+      },
       square);
   return square;
 }
@@ -172,8 +181,8 @@ Info BbSolver::solve(Vector& gamma, Observer& observer) {
     if (curvature > 0) {
       const bool is_short =
           options_.step == "bb2" || (options_.step == "alternate" && info.counters.outer % 2 == 1);
-      alpha =
-          std::clamp(is_short ? curvature / image_square() : d.size / curvature, shortest, longest);
+      const double image = is_short ? image_square(lambda) : 0;
+      alpha = std::clamp(image > 0 ? curvature / image : d.size / curvature, shortest, longest);
     } else {
       alpha = std::min(10 * alpha, longest);
     }

@@ -10,7 +10,7 @@ struct BbOptions {
   /// mean of N's diagonal
   std::string metric = "diagonal";
   /// alpha from the last change s of x: "bb1" s.Ds / s.Ns (long), "bb2" s.Ns / (N s).D^-1 (N s)
-  /// (short, one more pass), or "alternate"
+  /// over what carries now (short, one more pass), or "alternate"
   std::string step = "alternate";
   int memory = 10;  ///< 1 to 1000: objectives that the line search looks back on; 1: monotone
   FixedPointLimits limits;  ///< on the own residual (below)
@@ -40,7 +40,7 @@ class BbSolver : public Solver {
   Direction find_direction(double length, double lambda) const;
   Direction find_direction_of_all(double length, double lambda) const;
   double largest_step() const;
-  double image_square() const;
+  double image_square(double lambda) const;  ///< (N d).D^-1 (N d) of what carries after the step
 
  private:
   BbOptions options_;

@@ -635,7 +635,7 @@ TEST_CASE("iterates do not depend on the number of ranks", "[solvers]") {
     const SharedFile file(mpi.world(), host);
     check_iterates(file.path(), "pgj", 1e-13);
     check_iterates(file.path(), "apgd", 1e-10);
-    check_iterates(file.path(), "bb", 1e-8);  // whose lengths amplify what rounding does
+    check_iterates(file.path(), "bb", 1e-12, 10);  // later its lengths amplify what rounding does
     for (const char* const method : {"cg", "bicgstab", "gmres"}) {
       const std::string solver = "ipm[krylov=" + std::string(method);
       check_iterates(file.path(), solver + "]", 1e-9, 1);
