@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "problems/dynamics/attraction.hpp"
 #include "problems/dynamics/body_contacts.hpp"
 #include "problems/dynamics/joint_rows.hpp"
 #include "problems/dynamics/rigid_motion.hpp"
@@ -22,6 +23,7 @@ struct StepModel {
   double margin = 0;        ///< m; pairs are contacts within this gap, and what they approach
   HertzModel hertz;         ///< of elastic contacts
   Load load;                ///< empty: none
+  Attraction attraction;    ///< of what touches; none
 };
 
 /// The problem of a step at the bodies' configuration, without what a scheme adds to its normal

@@ -157,6 +157,40 @@ struct Conveyor {
   }
 };
 
+//   [ ]       a block that its contact holds with C: it slides with g sin - mu (g cos + C / m), and
+//  -----      comes off a ceiling (slope > 90) where C < -m g cos
+struct CohesiveBlock {
+  StepModel model;
+  double gravity = 9.81, slope = 40, mass = 1;
+  CohesiveBlock() { model.attraction.force = 5; }
+
+  OptionList list(OptionList list) {
+    common_options(list, model, gravity)
+        .number("slope", slope, {0, 180}, "By which the plane falls along x, degrees")
+        .number("mass", mass, Range::positive(), "Of the block, kg");
+    return add_attraction_options(list, model.attraction);
+  }
+  SceneSetup setup() const {
+    constexpr double size = 0.1;
+    SceneSetup setup;
+    setup.model = model;
+    const double angle = slope * pi / 180;
+    setup.model.gravity = {gravity * std::sin(angle), 0, -gravity * std::cos(angle)};
+    setup.bodies.add(sphere(size), BodyKind::non_rotating, mass, {1, 1, 1});
+    setup.bodies.position[2] = size;
+    setup.bodies.obstacles.push_back({plane, {}, {}, {}});
+    const double pressed = gravity * std::cos(angle) + model.attraction.force / mass;
+    const double along = gravity * std::sin(angle) - model.mu * std::max(0.0, pressed);
+    setup.values = [size, along](const Bodies& end) -> SceneValues {
+      return {{"speed", end.velocity[0]},
+              {"off", end.position[2] - size},
+              {"acceleration", end.velocity[0] / end.time},
+              {"acceleration_by_hand", std::max(0.0, along)}};
+    };
+    return setup;
+  }
+};
+
 //  o -> v      stops after v / (mu g)
 // ---------
 struct SlidingParticle {
@@ -403,6 +437,7 @@ const std::vector<HandMotion>& hand_motions() {
       motion<Incline>("incline", "A sphere that rolls down a plane"),
       motion<SpinningBall>("spinning-ball", "A ball that spins on the spot (Wang 2016)"),
       motion<Conveyor>("conveyor", "A block at rest that is put onto a moving belt"),
+      motion<CohesiveBlock>("cohesive-block", "A block that sticks to a slope or a ceiling"),
       motion<SlidingParticle>("sliding-particle",
                               "A particle that slides to a stop (Anitescu slides)"),
       motion<PainleveRod>("painleve-rod", "A rod that slides into the ground (Anitescu slides)"),

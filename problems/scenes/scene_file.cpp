@@ -465,10 +465,12 @@ bool is_scene_file(const std::string& scene) {
 
 SceneFile read_scene_file(const std::string& path) {
   const YamlEntry root{load_yaml(path, "a scene file"), path};
-  const YamlMap map(root, "scene",
-                    {"name", "description", "dt", "until", "gravity", "mu", "rolling", "twisting",
-                     "restitution", "impact_speed", "margin", "young", "poisson", "stepper",
-                     "solver", "fastest", "bodies", "obstacles", "joints"});
+  const YamlMap map(
+      root, "scene",
+      {"name",           "description", "dt",          "until",        "gravity", "mu",
+       "rolling",        "twisting",    "restitution", "impact_speed", "margin",  "cohesion",
+       "cohesion_reach", "young",       "poisson",     "stepper",      "solver",  "fastest",
+       "bodies",         "obstacles",   "joints"});
   SceneFile scene;
   scene.digest = file_sha256(path);
   scene.name = map.at("name").text("name");
@@ -485,6 +487,8 @@ SceneFile read_scene_file(const std::string& path) {
   map.read("restitution", model.restitution, {0, 1});
   map.read("impact_speed", model.impact_speed, Range::at_least(0));
   map.read("margin", model.margin, Range::at_least(0));
+  map.read("cohesion", model.attraction.force, Range::at_least(0));
+  map.read("cohesion_reach", model.attraction.reach, Range::positive());
   map.read("young", model.hertz.young, Range::positive());
   map.read("poisson", model.hertz.poisson, {0, 0.5});
   map.read("stepper", setup.stepper);

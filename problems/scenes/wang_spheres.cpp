@@ -15,12 +15,13 @@ StepModel wang_spheres() {
 
 OptionList& add_wang_spheres(OptionList& list, StepModel& model) {
   using Range = OptionList::Range;
-  return list.number("mu", model.mu, Range::at_least(0), "Friction coefficient")
+  list.number("mu", model.mu, Range::at_least(0), "Friction coefficient")
       .number("rolling", model.rolling, Range::at_least(0), "Coefficient of rolling resistance")
       .flag("twisting", model.twisting, "Whether that resists twisting about normals, too")
       .number("restitution", model.restitution, {0, 1}, "Newton's coefficient of restitution")
       .number("young", model.hertz.young, Range::positive(), "Young's modulus, Pa")
       .number("dt", model.dt, Range::positive(), "Time step, s");
+  return add_attraction_options(list, model.attraction);
 }
 
 OptionList& add_wang_sizes(OptionList& list, WangSizes& sizes) {

@@ -6,7 +6,7 @@
 namespace ccp {
 
 /// The spheres of the pile and the drum of Wang 2016: friction, rolling resistance, restitution,
-/// stiffness and time step.
+/// stiffness, time step, and no cohesion.
 StepModel wang_spheres();
 
 /// Adds these as options. @param model  must outlive the list

@@ -572,6 +572,24 @@ bodies:
             np.testing.assert_allclose(a["bodies/velocity"][()], b["bodies/velocity"][()],
                                        atol=1e-12)
 
+    def test_cohesion_holds_a_ball_to_a_ceiling_up_to_its_force(self):
+        """9.81 N: by options of a scene, and in a scene file; seen by solvers of both laws."""
+        ceiling = self.ROLLING.replace("[4.905, 0, -8.495709211125343]", "[0, 0, 9.81]")
+        for cohesion, holds in ((9.7, False), (9.9, True)):
+            path = self.scene_file(f"{ceiling}cohesion: {cohesion}\ncohesion_reach: 1e-3\n")
+            for solver in ("pgs[law=coulomb]", "vipm"):
+                with self.subTest(cohesion=cohesion, solver=solver):
+                    out = self.path("ceiling.h5")
+                    self.simulate(path, "--solver", solver, "-o", out, "--force")
+                    with h5py.File(out) as file:
+                        off = abs(file["bodies/position"][-1, 0, 2] - 0.1)
+                        force = file["obstacles/force"][-1, 0, 2]
+                    self.assertEqual(off < 1e-6, holds)
+                    self.assertAlmostEqual(force, 9.81 if holds else 0, 4)
+                    scene = f"cohesive-block[slope=180,cohesion={cohesion}]"
+                    off = self.simulate(scene, "--solver", solver)["values"]["off"]
+                    self.assertEqual(abs(off) < 1e-6, holds)
+
     def test_motions_forces_and_walls_of_a_scene_file(self):
         """A belt, a sine, a path, a force on a servo wall; each known by hand at the end."""
         path = self.scene_file("""name: all
@@ -657,6 +675,8 @@ joints:
                 (ball.replace("shape: plane}",
                               "shape: plane, motion: {path: [[0, 0, 0, 0], [0, 1, 0, 0]]}}"),
                  ["line 7", "do not jump"]),
+                (ball + "cohesion: -1\n", ["line 14, column 11, cohesion", ">= 0", "'-1'"]),
+                (ball + "cohesion_reach: 0\n", ["cohesion_reach", "> 0", "'0'"]),
                 (ball + "stepper: shak\n", ["line 14, column 10, stepper", "'shake'"]),
                 (ball + "solver: pgss\n", ["pgss", "pgs"]),
                 (ball.replace("bodies:", "bodie:"), ["unknown key 'bodie'", "'bodies'"]),

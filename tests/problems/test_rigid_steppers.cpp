@@ -217,6 +217,68 @@ TEST_CASE("a conveyor takes a block along at mu g") {
   }
 }
 
+//  A block that a contact holds with C slides with g sin - mu (g cos + C / m), and hangs from a
+//  ceiling for C >= m g.
+TEST_CASE("cohesion holds a block up to its force") {
+  constexpr double mass = 2, mu = 0.5, angle = 40 * pi / 180;
+  StepModel model;
+  model.mu = mu;
+  for (const char* scheme : {"shake", "lcp", "moreau", "rattle"}) {
+    INFO(scheme);
+    model.gravity = {g * std::sin(angle), 0, -g * std::cos(angle)};
+    for (const double force : {0.0, 4.0, 30.0}) {
+      INFO(force);
+      model.attraction.force = force;
+      Bodies bodies = ball_on_plane(BodyKind::non_rotating, 0.1, mass, -1e-12, 1);
+      const Step last = run(scheme, model, bodies, 50);
+      const double pressed = mass * g * std::cos(angle) + force;
+      const double along = std::max(0.0, g * std::sin(angle) - mu * pressed / mass);
+      if (std::string(scheme) == "shake") continue;  // the convex law lifts what slides
+      CHECK(bodies.velocity[0] == Approx(0.5 * along).margin(1e-9));
+      CHECK(bodies.position[2] == Approx(0.1).margin(1e-5));
+      // What the plane takes is weight, and friction; what sticks pulls it as hard as it presses
+      // it.
+      CHECK(last.obstacle_impulse[2] ==
+            Approx(-mass * g * std::cos(angle) * model.dt).epsilon(1e-6));
+    }
+    model.gravity = {0, 0, g};
+    for (const double force : {0.99 * mass * g, 1.01 * mass * g}) {
+      INFO(force);
+      model.attraction.force = force;
+      Bodies bodies = ball_on_plane(BodyKind::non_rotating, 0.1, mass, -1e-12, 1);
+      const Step last = run(scheme, model, bodies, 50);
+      const bool holds = force > mass * g;
+      CHECK((std::abs(bodies.velocity[2]) < 1e-9) == holds);
+      if (holds) CHECK(last.obstacle_impulse[2] == Approx(mass * g * model.dt));
+      if (!holds) CHECK(bodies.velocity[2] > 0.1);
+    }
+  }
+}
+
+//  Two spheres of a pair far from everything: momentum and angular momentum stay.
+TEST_CASE("cohesion between bodies keeps momentum, and holds what spins") {
+  StepModel model;
+  model.gravity = {};
+  model.dt = 1e-3;
+  Bodies bodies;
+  for (const double x : {-0.1, 0.1}) {
+    bodies.add(sphere(0.1), BodyKind::rigid, 1, {0.004, 0.004, 0.004});
+    bodies.position[bodies.position.size() - 3] = x;
+  }
+  bodies.velocity = {0, -1, 0, 0, 1, 0};  // about each other, v^2 / r = 10 m/s^2
+  const Vec3 before = angular_momentum(bodies);
+  for (const double force : {9.0, 11.0}) {
+    INFO(force);
+    model.attraction = {force, 1e-3};
+    Bodies turning = bodies;
+    run("shake", model, turning, 500);
+    CHECK(norm(angular_momentum(turning) - before) < 1e-12);
+    const double apart = norm(turning.placed_at(1) - turning.placed_at(0));
+    CHECK((std::abs(apart - 0.2) < 1e-3) == (force > 10));
+    CHECK(std::abs(turning.velocity[0] + turning.velocity[3]) < 1e-12);
+  }
+}
+
 //  A stack of two balls, the lower one 1 cm inside the ground and both inside each other.
 TEST_CASE("projection undoes penetrations without touching velocities") {
   StepModel model;

@@ -139,7 +139,7 @@ Step DemStepper::step(Bodies& bodies, StepSolver&, const StepAccuracy&, const St
   std::vector<double> approach(made.problem.contacts());
   for (std::size_t c = 0; c < approach.size(); ++c) approach[c] = made.problem.r[3 * c];
   made.gamma = penalty(bodies, made.problem, approach);
-  made.obstacle_impulse.assign(3 * bodies.obstacles.size(), 0.0);
+  made.obstacle_impulse = attracted(bodies);
   add_obstacle_impulses(bodies, made.problem, made.gamma, JointStage::step, made.obstacle_impulse);
   made.speed = finish(bodies, made.problem, made.gamma);
   return made;

@@ -22,6 +22,7 @@ void check(StepModel& model) {
               "Slowest approach that bounces, m/s")
       .number("rolling", rolling, Range::at_least(0), "Coefficient of rolling resistance")
       .number("margin", model.margin, Range::at_least(0), "Gap of contacts, m");
+  add_attraction_options(list, model.attraction);
   list.check();
 }
 
@@ -34,11 +35,27 @@ RigidStepper::RigidStepper(const StepModel& model) : model_(model) {
 std::vector<BodyContact> RigidStepper::contacts_near(const Bodies& bodies) const {
   // What gravity adds within the step is not in the velocities yet.
   const double fall = 2 * model_.dt * model_.dt * norm(model_.gravity);
-  return find_body_contacts(bodies, model_.margin + fall, sweep * model_.dt);
+  const double seen =
+      std::max(model_.margin, model_.attraction.force > 0 ? model_.attraction.reach : 0);
+  return find_body_contacts(bodies, seen + fall, sweep * model_.dt);
 }
 
 FreeMotion RigidStepper::free(const Bodies& bodies) const {
-  return free_motion(bodies, model_.gravity, model_.load, model_.dt);
+  if (!(model_.attraction.force > 0)) {
+    return free_motion(bodies, model_.gravity, model_.load, model_.dt);
+  }
+  const auto load = [this](const Bodies& now, std::vector<double>& sum) {
+    if (model_.load) model_.load(now, sum);
+    add_attraction(now, model_.attraction, &sum, nullptr);
+  };
+  return free_motion(bodies, model_.gravity, load, model_.dt);
+}
+
+std::vector<double> RigidStepper::attracted(const Bodies& bodies) const {
+  std::vector<double> impulse(3 * bodies.obstacles.size(), 0.0);
+  add_attraction(bodies, model_.attraction, nullptr, &impulse);
+  for (double& value : impulse) value *= model_.dt;
+  return impulse;
 }
 
 void RigidStepper::add_guess(ContactProblem& problem) const {
@@ -49,10 +66,10 @@ void RigidStepper::add_guess(ContactProblem& problem) const {
 
 Step RigidStepper::step(Bodies& bodies, StepSolver& solver, const StepAccuracy& accuracy,
                         const StepStart& start) {
-  const std::size_t obstacles = bodies.obstacles.size();
+  std::vector<double> impulse = attracted(bodies);
   Step made = start.moves_bodies ? Stepper::step(bodies, solver, accuracy, start)
                                  : step_apart(bodies, solver, accuracy, start);
-  made.obstacle_impulse.assign(3 * obstacles, 0.0);
+  made.obstacle_impulse = std::move(impulse);
   add_obstacle_impulses(bodies, made.problem, made.gamma, JointStage::step, made.obstacle_impulse);
   return made;
 }

@@ -29,6 +29,9 @@ class RigidStepper : public Stepper {
   /// Contacts nearer than the margin, or that close within the step.
   std::vector<BodyContact> contacts_near(const Bodies& bodies) const;
   FreeMotion free(const Bodies& bodies) const;
+  /// What attraction does to obstacles within the step, from where the bodies are: [obstacles][3] N
+  /// s.
+  std::vector<double> attracted(const Bodies& bodies) const;
   /// Adds the guess "previous": the impulses of the step before, by identity, clamped into the
   /// cones.
   void add_guess(ContactProblem& problem) const;
