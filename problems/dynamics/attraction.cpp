@@ -21,7 +21,7 @@ OptionList& add_attraction_options(OptionList& list, Attraction& attraction) {
 
 void add_attraction(const Bodies& bodies, const Attraction& attraction,
                     std::vector<double>* on_bodies, std::vector<double>* on_obstacles) {
-  if (!(attraction.force > 0)) return;
+  if (!attraction.acts()) return;
   const auto pull = [&](std::int32_t body, const Vec3& point, const Vec3& force) {
     if (on_bodies == nullptr) return;
     const auto i = static_cast<std::size_t>(body);

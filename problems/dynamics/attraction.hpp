@@ -14,6 +14,7 @@ namespace ccp {
 struct Attraction {
   double force = 0;     ///< N, of each contact; 0: none
   double reach = 1e-4;  ///< m
+  bool acts() const { return force > 0; }
 };
 
 /// Adds both as options, `cohesion` and `cohesion_reach`. @param attraction  must outlive the list

@@ -217,33 +217,38 @@ TEST_CASE("a conveyor takes a block along at mu g") {
   }
 }
 
-//  A block that a contact holds with C slides with g sin - mu (g cos + C / m), and hangs from a
-//  ceiling for C >= m g.
-TEST_CASE("cohesion holds a block up to its force") {
+//  A block that a contact holds with C slides with g sin - mu (g cos + C / m). (Not with shake: the
+//  convex law lifts what slides.)
+TEST_CASE("cohesion holds a block on a slope") {
   constexpr double mass = 2, mu = 0.5, angle = 40 * pi / 180;
   StepModel model;
   model.mu = mu;
-  for (const char* scheme : {"shake", "lcp", "moreau", "rattle"}) {
-    INFO(scheme);
-    model.gravity = {g * std::sin(angle), 0, -g * std::cos(angle)};
+  model.gravity = {g * std::sin(angle), 0, -g * std::cos(angle)};
+  for (const char* scheme : {"lcp", "moreau", "rattle"}) {
     for (const double force : {0.0, 4.0, 30.0}) {
-      INFO(force);
+      INFO(scheme << ' ' << force);
       model.attraction.force = force;
       Bodies bodies = ball_on_plane(BodyKind::non_rotating, 0.1, mass, -1e-12, 1);
       const Step last = run(scheme, model, bodies, 50);
       const double pressed = mass * g * std::cos(angle) + force;
       const double along = std::max(0.0, g * std::sin(angle) - mu * pressed / mass);
-      if (std::string(scheme) == "shake") continue;  // the convex law lifts what slides
       CHECK(bodies.velocity[0] == Approx(0.5 * along).margin(1e-9));
       CHECK(bodies.position[2] == Approx(0.1).margin(1e-5));
-      // What the plane takes is weight, and friction; what sticks pulls it as hard as it presses
-      // it.
+      // The plane takes weight and friction: it is pulled as hard as cohesion presses it.
       CHECK(last.obstacle_impulse[2] ==
             Approx(-mass * g * std::cos(angle) * model.dt).epsilon(1e-6));
     }
-    model.gravity = {0, 0, g};
+  }
+}
+
+//  It hangs from a ceiling for C >= m g.
+TEST_CASE("cohesion holds a block to a ceiling up to its force") {
+  constexpr double mass = 2;
+  StepModel model;
+  model.gravity = {0, 0, g};
+  for (const char* scheme : {"shake", "lcp", "moreau", "rattle"}) {
     for (const double force : {0.99 * mass * g, 1.01 * mass * g}) {
-      INFO(force);
+      INFO(scheme << ' ' << force);
       model.attraction.force = force;
       Bodies bodies = ball_on_plane(BodyKind::non_rotating, 0.1, mass, -1e-12, 1);
       const Step last = run(scheme, model, bodies, 50);

@@ -35,13 +35,13 @@ RigidStepper::RigidStepper(const StepModel& model) : model_(model) {
 std::vector<BodyContact> RigidStepper::contacts_near(const Bodies& bodies) const {
   // What gravity adds within the step is not in the velocities yet.
   const double fall = 2 * model_.dt * model_.dt * norm(model_.gravity);
-  const double seen =
-      std::max(model_.margin, model_.attraction.force > 0 ? model_.attraction.reach : 0);
+  double seen = model_.margin;
+  if (model_.attraction.acts()) seen = std::max(seen, model_.attraction.reach);
   return find_body_contacts(bodies, seen + fall, sweep * model_.dt);
 }
 
 FreeMotion RigidStepper::free(const Bodies& bodies) const {
-  if (!(model_.attraction.force > 0)) {
+  if (!model_.attraction.acts()) {
     return free_motion(bodies, model_.gravity, model_.load, model_.dt);
   }
   const auto load = [this](const Bodies& now, std::vector<double>& sum) {
